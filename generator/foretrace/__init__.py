@@ -1,0 +1,1 @@
+"""Foretrace: say what you expect before you open the trace."""
