@@ -7,18 +7,14 @@ is ever a float that could lose one. `-1` in an integer column means "the trace 
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    Int32 = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
 
 
 class Kind(enum.IntEnum):
@@ -117,7 +113,7 @@ class Trace:
 
     def text(self, row: int) -> str:
         """The name of one row."""
-        return self.names[self.name[row]]
+        return self.names[int(self.name[row])]
 
     def check(self) -> None:
         """Assert the invariants; a reader calls it once before it hands a trace out."""

@@ -1,0 +1,157 @@
+"""The words in which a scenario's author says what to expect; each returns one expectation of `prediction`.
+
+    predict.count("kernel", 2, where={"mode": "eager"}, because="one GEMM, one elementwise add")
+
+`where` restricts the statement to the variants with those parameter values (a list allows several); without it the
+statement is about every variant of the scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from foretrace.errors import WrongUsage
+from foretrace.facts import QUANTITIES, Limiter, Params, Scalar
+from foretrace.prediction import (
+    AllOf,
+    Appears,
+    CallKind,
+    CallsCounted,
+    Counted,
+    Frequency,
+    Geometry,
+    Kernels,
+    Kind,
+    LimitedBy,
+    Ordered,
+    PrecededBy,
+    RatioWithin,
+    Within,
+)
+
+Wanted = Mapping[str, Scalar | Sequence[Scalar]]
+Interval = tuple[float | None, float | None]
+
+
+def bound(limiter: Limiter, *, where: Wanted | None = None, because: str = "") -> LimitedBy:
+    """A step's time is limited by `overhead`, `compute`, `memory`, `communication` or `sync`."""
+    return LimitedBy(limiter=limiter, where=_where(where), because=because)
+
+
+def count(
+    activity: Literal["kernel", "memcpy", "memset", "any"],
+    number: int,
+    *,
+    where: Wanted | None = None,
+    because: str = "",
+) -> Counted:
+    """Every recorded step launches this many."""
+    return Counted(activity=activity, number=number, where=_where(where), because=because)
+
+
+def calls(name: str, number: int, *, where: Wanted | None = None, because: str = "") -> CallsCounted:
+    """Every recorded step makes this many calls of a name; `*` stands for anything."""
+    return CallsCounted(call=name, number=number, where=_where(where), because=because)
+
+
+def same_kernels(
+    *, between: Mapping[str, tuple[Scalar, Scalar]], family: str = "", where: Wanted | None = None, because: str = ""
+) -> Kernels:
+    """The kernel names (of one family) are the same for two values of one parameter."""
+    return Kernels(relation="same", between=_between(between), family=family, where=_where(where), because=because)
+
+
+def different_kernels(
+    *, between: Mapping[str, tuple[Scalar, Scalar]], family: str = "", where: Wanted | None = None, because: str = ""
+) -> Kernels:
+    """The kernel names (of one family) differ between two values of one parameter."""
+    return Kernels(relation="different", between=_between(between), family=family, where=_where(where), because=because)
+
+
+def present(what: CallKind, name: str, *, where: Wanted | None = None, because: str = "") -> Appears:
+    """A name (`*` stands for anything) is seen in every recorded step."""
+    return Appears(what=what, name=name, how_often="always", where=_where(where), because=because)
+
+
+def absent(what: CallKind, name: str, *, where: Wanted | None = None, because: str = "") -> Appears:
+    """A name (`*` stands for anything) is seen in no recorded step."""
+    return Appears(what=what, name=name, how_often="never", where=_where(where), because=because)
+
+
+def within(quantity: str, between: Interval, *, where: Wanted | None = None, because: str = "") -> Within:
+    """A quantity lies in a closed interval in its own unit; `None` leaves an end open."""
+    low, high = between
+    return Within(quantity=_known(quantity), low=low, high=high, where=_where(where), because=because)
+
+
+def first_step_wider(factor: float, *, where: Wanted | None = None, because: str = "") -> Within:
+    """The first recorded step is at least `factor` times as wide as the median of the others."""
+    return within("first_step_ratio", (factor, None), where=where, because=because)
+
+
+def ratio(
+    quantity: str, *, of: Params, over: Params, between: Interval, where: Wanted | None = None, because: str = ""
+) -> RatioWithin:
+    """A quantity of one variant over that of the variant that differs from it as `of` from `over`."""
+    low, high = between
+    return RatioWithin(
+        quantity=_known(quantity), of=of, over=over, low=low, high=high, where=_where(where), because=because
+    )
+
+
+def order(
+    quantity: str, *, parameter: str, growing: Sequence[Scalar], where: Wanted | None = None, because: str = ""
+) -> Ordered:
+    """A quantity grows along these values of a parameter."""
+    return Ordered(
+        quantity=_known(quantity), parameter=parameter, values=tuple(growing), where=_where(where), because=because
+    )
+
+
+def geometry(
+    family: str,
+    field: Literal["registers", "shared_bytes", "occupancy", "threads"],
+    between: Interval,
+    *,
+    where: Wanted | None = None,
+    because: str = "",
+) -> Geometry:
+    """For every kernel of a family, a launch resource lies in a closed interval."""
+    low, high = between
+    return Geometry(family=family, field=field, low=low, high=high, where=_where(where), because=because)
+
+
+def preceded(
+    family: str, call: str, how_often: Frequency, *, where: Wanted | None = None, because: str = ""
+) -> PrecededBy:
+    """A family's launches always, or never, have a CUDA call before them in the same operator."""
+    return PrecededBy(family=family, call=call, how_often=how_often, where=_where(where), because=because)
+
+
+def all_of(*parts: Kind, because: str = "") -> AllOf:
+    """One statement made of several expectations."""
+    return AllOf(parts=parts, because=because)
+
+
+def _where(wanted: Wanted | None) -> dict[str, Scalar | list[Scalar]]:
+    return {
+        key: value if isinstance(value, str | int | float | bool) else list(value)
+        for key, value in (wanted or {}).items()
+    }
+
+
+def _between(pair: Mapping[str, tuple[Scalar, Scalar]]) -> dict[str, tuple[Scalar, Scalar]]:
+    if len(pair) != 1:
+        raise WrongUsage(
+            "`between` names one parameter and its two values",
+            where=f"between={dict(pair)}",
+            remedy="use `where` for the others",
+        )
+    return dict(pair)
+
+
+def _known(quantity: str) -> str:
+    if quantity not in QUANTITIES:
+        raise WrongUsage("no such quantity", where=quantity, remedy=f"one of {', '.join(QUANTITIES)} can be predicted")
+    return quantity

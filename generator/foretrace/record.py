@@ -1,0 +1,259 @@
+"""The waist of the hourglass: what a run is on disk, frozen as it was measured.
+
+    docs/runs/<run>/run.json                        the run: environment, ceilings, command, commit
+    docs/runs/<run>/<slug>/declaration.json         the scenario as sealed before the run
+    docs/runs/<run>/<slug>/<variant>.json           one outcome: samples, device state, or a failure with its reason
+    docs/runs/<run>/<slug>/<variant>.trace.json.gz  its trace
+
+Everything above this room is a function of these files. Each is written whole or not at all, one outcome at a time, so
+that a run that was cut short can be resumed and one that is going on can be read.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from foretrace.errors import UnreadableInput, WrongUsage
+from foretrace.files import sha256, write_atomically
+from foretrace.scenario import Sealed, Variant
+
+SCHEMA = 1
+
+Reason = Literal["crashed", "killed", "out-of-memory", "time-limit", "bad-result", "error"]
+
+
+class Gpu(msgspec.Struct, frozen=True, kw_only=True):
+    """The device and its limits, as the driver states them; 0 or "" where it does not."""
+
+    name: str
+    compute_capability: str
+    multiprocessors: int
+    memory_bytes: int
+    l2_bytes: int = 0
+    warp_size: int = 32
+    threads_per_block: int = 0
+    threads_per_multiprocessor: int = 0
+    registers_per_multiprocessor: int = 0
+    shared_bytes_per_multiprocessor: int = 0
+    shared_bytes_per_block_optin: int = 0
+    power_limit_w: float = 0.0
+    max_sm_mhz: int = 0
+    max_memory_mhz: int = 0
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """What the run was measured on and with."""
+
+    device: Literal["cuda", "cpu"]
+    gpu: Gpu | None
+    versions: dict[str, str]  # driver, cuda, cudnn, torch, triton, python, os, foretrace …
+    cpu_model: str
+    cpu_count: int
+
+
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
+    """What this device reached in this run: the roofs that kernels are held against."""
+
+    tflops: dict[str, float]  # dtype -> best matrix-multiply rate, 10¹² FLOP/s
+    copy_gbps: float | None  # device-to-device copy, bytes read and written, 10⁹ bytes/s
+    how: str
+
+
+class DeviceState(msgspec.Struct, frozen=True, kw_only=True):
+    """The device at one moment; None where the management library does not say."""
+
+    sm_mhz: int | None = None
+    memory_mhz: int | None = None
+    temperature_c: int | None = None
+    power_w: float | None = None
+    throttle: tuple[str, ...] = ()  # active reasons other than idle
+
+
+class TraceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The trace beside the outcome."""
+
+    name: str
+    sha256: str
+    size_bytes: int
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a variant has no figures."""
+
+    reason: Reason
+    message: str  # one sentence
+    stderr: str = ""  # its end, scrubbed
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one variant."""
+
+    variant: Variant
+    started_utc: str
+    failure: Failure | None = None
+    samples: dict[str, tuple[float, ...]] = {}  # quantity of `facts.QUANTITIES` -> every sample, none dropped
+    steps_per_block: int = 1  # steps run back to back between two synchronisations
+    peak_memory_bytes: int | None = None
+    before: DeviceState | None = None
+    after: DeviceState | None = None
+    seconds: dict[str, float] = {}  # phase -> how long it took
+    unavailable: dict[str, str] = {}  # quantity -> why this device cannot tell
+    trace: TraceFile | None = None
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user chose for the run."""
+
+    rounds: int
+    time_limit_s: float
+    quick: bool = False
+    keep_paths: bool = False
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of the tool: who, where, when, with what."""
+
+    schema: int
+    id: str
+    started_utc: str
+    command: str  # that repeats it
+    commit: str  # "" where unknown
+    dirty: bool | None  # whether the tree differed from the commit; None where unknown
+    environment: Environment
+    ceilings: Ceilings
+    options: Options
+    scenarios: tuple[str, ...]
+    finished_utc: str = ""  # "" while it goes on, or where it was cut short
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as read back."""
+
+    folder: Path
+    run: Run
+    declarations: dict[str, Sealed]  # by slug, in the run's order
+    outcomes: dict[str, dict[str, Outcome]]  # slug -> variant name -> outcome
+
+    def trace(self, slug: str, outcome: Outcome) -> bytes:
+        """The bytes of an outcome's trace; `UnreadableInput` where they are not those that were recorded."""
+        if outcome.trace is None:
+            raise UnreadableInput("no trace was recorded", where=f"{slug}/{outcome.variant.name}")
+        path = self.folder / slug / outcome.trace.name
+        data = _read(path)
+        if sha256(data) != outcome.trace.sha256:
+            raise UnreadableInput(
+                "the trace is not the one that was recorded (its sha256 differs)",
+                where=str(path),
+                remedy="restore the file from where the run was published, or measure again",
+            )
+        return data
+
+
+def create(runs: Path, run: Run, declarations: Mapping[str, Sealed]) -> Path:
+    """Make the run's folder with its sealed declarations; `WrongUsage` where it is there already."""
+    folder = runs / run.id
+    runs.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise WrongUsage("there is a run of this name", where=run.id, remedy="continue it with --resume") from None
+    for slug, sealed in declarations.items():
+        write_atomically(folder / slug / "declaration.json", _encode(sealed))
+    write_run(folder, run)
+    return folder
+
+
+def write_run(folder: Path, run: Run) -> None:
+    """Write `run.json`."""
+    write_atomically(folder / "run.json", _encode(run))
+
+
+def write_outcome(folder: Path, slug: str, outcome: Outcome, trace: bytes | None) -> Outcome:
+    """Write one outcome after its trace, and return it with the trace's digest."""
+    if trace is not None:
+        name = f"{outcome.variant.name}.trace.json.gz"
+        write_atomically(folder / slug / name, trace)
+        file = TraceFile(name=name, sha256=sha256(trace), size_bytes=len(trace))
+        outcome = msgspec.structs.replace(outcome, trace=file)
+    write_atomically(folder / slug / f"{outcome.variant.name}.json", _encode(outcome))
+    return outcome
+
+
+def load(folder: Path) -> Record:
+    """Read a run; `UnreadableInput` names the file that cannot be read and why."""
+    head = _decode(folder / "run.json", _Schema)
+    if head.schema != SCHEMA:
+        raise UnreadableInput(
+            f"the record has schema {head.schema}, this version reads {SCHEMA}",
+            where=str(folder / "run.json"),
+            remedy="use the version of foretrace that wrote it, or measure again",
+        )
+    run = _decode(folder / "run.json", Run)
+    declarations = {slug: _decode(folder / slug / "declaration.json", Sealed) for slug in run.scenarios}
+    outcomes: dict[str, dict[str, Outcome]] = {}
+    for slug, sealed in declarations.items():
+        paths = {variant.name: folder / slug / f"{variant.name}.json" for variant in sealed.scenario.planned()}
+        outcomes[slug] = {name: _decode(path, Outcome) for name, path in paths.items() if path.exists()}
+    return Record(folder=folder, run=run, declarations=declarations, outcomes=outcomes)
+
+
+def newest(runs: Path) -> Path:
+    """The folder of the run that started last; `WrongUsage` where there is none."""
+    started = {path.parent: _decode(path, Run).started_utc for path in sorted(runs.glob("*/run.json"))}
+    if not started:
+        raise WrongUsage("there is no recorded run", where=str(runs), remedy="measure one with `foretrace run`")
+    return max(started, key=lambda folder: (started[folder], folder.name))
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the run's folder for writing; `WrongUsage` where another process holds it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise WrongUsage(
+                "another process is measuring into this run",
+                where=folder.name,
+                remedy="wait for it, or start a new run",
+            ) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+class _Schema(msgspec.Struct):
+    schema: int
+
+
+_Decoded = TypeVar("_Decoded")
+
+
+def _encode(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(
+            f"cannot be read ({error.strerror})", where=str(path), remedy="is this the folder of a run?"
+        ) from error
+
+
+def _decode(path: Path, kind: type[_Decoded]) -> _Decoded:
+    try:
+        return msgspec.json.decode(_read(path), type=kind)
+    except msgspec.DecodeError as error:
+        raise UnreadableInput(
+            f"is not a valid record: {error}", where=str(path), remedy="restore it, or measure again"
+        ) from error

@@ -1,0 +1,136 @@
+"""What a scenario declares: a question, the variants that could answer it, and what is expected of them.
+
+`scenarios/<slug>/scenario.py` holds one `scenario = Scenario(…)` and imports no torch. The declaration is plain data, so
+that a run can seal it before it measures anything.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from foretrace.errors import WrongUsage
+from foretrace.facts import Params, Scalar
+from foretrace.prediction import Claim, Kind, Where, fits
+
+REPEAT = "~again"
+"""Suffix of the variant that a run measures a second time as its A/A control."""
+
+
+class Protocol(msgspec.Struct, frozen=True, kw_only=True):
+    """How a variant is profiled; the defaults are those of the series *Profiling in PyTorch*.
+
+    `torch.profiler.schedule(wait=wait, warmup=warmup, active=active, repeat=1)` after `warm_calls` calls and a
+    synchronisation. With `warm_calls=0` the process is cold: the profiled window comes before anything else.
+    """
+
+    warm_calls: int = 3
+    wait: int = 1
+    warmup: int = 1
+    active: int = 3
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What one step has to do at least, by arithmetic: the roofline's two inputs."""
+
+    flops: float
+    bytes: float  # each input read once, each output written once
+    dtype: str = "bf16"  # whose matrix-multiply ceiling the flops are held against
+
+
+class Variant(msgspec.Struct, frozen=True, kw_only=True):
+    """One point of the grid."""
+
+    name: str  # the parameters' values, joined: unique in its scenario and fit for a file name
+    params: Params
+    protocol: Protocol = Protocol()
+    work: Work | None = None
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+    """One question with its experiment.
+
+    Args:
+        title: the page's title.
+        question: what is asked, in one or two sentences of plain text.
+        label: the `record_function` label around each step.
+        variants: from `grid(…)`; grids are added with `+`.
+        predictions: ours, made before the run.
+        claims: published by others, with source.
+        baseline: the parameter and the value that comparisons start from, such as `{"mode": "eager"}`.
+        control: which variant is measured twice, to show the run's own noise; the first one where it is empty.
+        quick: which variants `--quick` measures; all where it is empty.
+    """
+
+    title: str
+    question: str
+    variants: tuple[Variant, ...]
+    label: str = "step"
+    predictions: tuple[Kind, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    baseline: Params = {}
+    control: Where = {}
+    quick: Where = {}
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be measured or told apart."""
+        names = [variant.name.casefold() for variant in self.variants]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise WrongUsage("two variants have this name", where=twice, remedy="give them a parameter that differs")
+        if not self.variants:
+            raise WrongUsage("there is no variant to measure", where=self.title, remedy="declare some with grid(…)")
+
+    def controlled(self) -> Variant:
+        """The variant to be measured a second time, under its own name."""
+        first = next((variant for variant in self.variants if fits(variant.params, self.control)), self.variants[0])
+        return msgspec.structs.replace(first, name=first.name + REPEAT)
+
+    def planned(self, *, quick: bool = False) -> tuple[Variant, ...]:
+        """All variants to measure, in order, the A/A control last."""
+        chosen = [variant for variant in self.variants if not quick or fits(variant.params, self.quick)]
+        control = self.controlled()
+        repeated = any(variant.name + REPEAT == control.name for variant in chosen)
+        return (*chosen, control) if repeated else tuple(chosen)
+
+
+class Sealed(msgspec.Struct, frozen=True, kw_only=True):
+    """A declaration as it stood before the run."""
+
+    slug: str
+    scenario: Scenario
+    seal: str  # sha256 of the predictions and claims in canonical JSON
+    source_sha256: str  # of scenario.py, to notice that it changed since
+
+
+_SERIES = Protocol()
+
+
+def grid(
+    *, protocol: Protocol = _SERIES, work: Callable[[Params], Work] | None = None, **axes: Scalar | Sequence[Scalar]
+) -> tuple[Variant, ...]:
+    """Every combination of the axes' values, the last axis fastest.
+
+    Args:
+        protocol: how these variants are profiled.
+        work: from a variant's parameters to what a step has to do.
+        axes: parameter name = its values, or one value.
+    """
+    values = [(axis,) if isinstance(axis, str | int | float | bool) else tuple(axis) for axis in axes.values()]
+    points = [dict(zip(axes, point, strict=True)) for point in itertools.product(*values)]
+    return tuple(
+        Variant(name=_name(point.values()), params=point, protocol=protocol, work=work(point) if work else None)
+        for point in points
+    )
+
+
+def claim(id: str, statement: str, expectation: Kind, *, figure: str, on: str, source: str) -> Claim:  # noqa: A002
+    """A published statement in the form in which it can be judged: see `prediction.Claim`."""
+    return Claim(id=id, statement=statement, expectation=expectation, figure=figure, on=on, source=source)
+
+
+def _name(values: Iterable[Scalar]) -> str:
+    return "-".join(re.sub(r"[^A-Za-z0-9_.]+", "_", str(value)) for value in values)

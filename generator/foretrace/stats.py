@@ -1,0 +1,104 @@
+"""Samples to what may be said of them: the median, an interval that holds it, and the change between two medians.
+
+No distribution is assumed: GPU step times are skewed and have outliers, so intervals come from order statistics.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CONFIDENCE = 0.95
+_RESAMPLES = 2000
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a set of samples says, in the samples' own unit.
+
+    `low … high` is the interval that holds the median with at least 95 % confidence (binomial order statistics);
+    with fewer than six samples no such interval exists, and it is the whole range.
+    """
+
+    count: int
+    median: float
+    low: float
+    high: float
+    minimum: float
+    maximum: float
+    mean: float
+
+    @property
+    def spread(self) -> float:
+        """Half the interval's width over the median: 0.02 reads as ± 2 %. 0 for a median of 0."""
+        return (self.high - self.low) / 2 / self.median if self.median else 0.0
+
+
+def exact(value: float) -> Summary:
+    """A quantity that was counted or computed, not sampled."""
+    return Summary(count=1, median=value, low=value, high=value, minimum=value, maximum=value, mean=value)
+
+
+def summarise(samples: Iterable[float]) -> Summary:
+    """The summary of finite samples; `ValueError` where there is none."""
+    values = np.sort(np.asarray([value for value in samples if math.isfinite(value)], dtype=np.float64))
+    if not len(values):
+        msg = "no finite sample"
+        raise ValueError(msg)
+    below, above = _median_ranks(len(values))
+    return Summary(
+        count=len(values),
+        median=float(np.median(values)),
+        low=float(values[below]),
+        high=float(values[above]),
+        minimum=float(values[0]),
+        maximum=float(values[-1]),
+        mean=float(values.mean()),
+    )
+
+
+def ratio(over: Iterable[float], under: Iterable[float]) -> Summary:
+    """median(over) / median(under), with its 95 % interval from a bootstrap with a fixed seed.
+
+    `minimum` and `maximum` are the smallest and largest resampled ratio. `ValueError` where a side has no sample or
+    the lower median is 0.
+    """
+    top = np.asarray([value for value in over if math.isfinite(value)], dtype=np.float64)
+    bottom = np.asarray([value for value in under if math.isfinite(value)], dtype=np.float64)
+    if not len(top) or not len(bottom) or np.median(bottom) == 0:
+        msg = "a ratio needs samples on both sides and a lower median that is not 0"
+        raise ValueError(msg)
+    generator = np.random.default_rng(0)
+    tops = np.median(generator.choice(top, (_RESAMPLES, len(top))), axis=1)
+    bottoms = np.median(generator.choice(bottom, (_RESAMPLES, len(bottom))), axis=1)
+    ratios = tops[bottoms != 0] / bottoms[bottoms != 0]
+    low, high = np.quantile(ratios, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Summary(
+        count=min(len(top), len(bottom)),
+        median=float(np.median(top) / np.median(bottom)),
+        low=float(low),
+        high=float(high),
+        minimum=float(ratios.min()),
+        maximum=float(ratios.max()),
+        mean=float(top.mean() / bottom.mean()) if bottom.mean() else float(ratios.mean()),
+    )
+
+
+def _median_ranks(count: int) -> tuple[int, int]:
+    """The 0-based ranks of the order statistics that enclose the median with the confidence asked for."""
+    tail = (1 - CONFIDENCE) / 2
+    cumulated, rank = 0.0, 0
+    while rank < count // 2:
+        cumulated += math.exp(
+            math.lgamma(count + 1) - math.lgamma(rank + 1) - math.lgamma(count - rank + 1) - count * math.log(2)
+        )
+        if cumulated > tail:
+            break
+        rank += 1
+    below = max(rank - 1, 0)
+    return below, count - 1 - below

@@ -1,0 +1,113 @@
+"""A recorded run, read: each trace analysed once, each expectation judged once, nothing yet in words for a page.
+
+A `Record` goes in, a `Study` comes out; pages, images and gates are made from it.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import msgspec
+
+from foretrace import analysis, kineto
+from foretrace.facts import Facts
+from foretrace.prediction import Claim, Kind, Unmeasured, Verdict, judge
+from foretrace.record import Environment, Outcome, Record, Run
+from foretrace.scenario import REPEAT, Sealed, Variant
+from foretrace.trace import Trace
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """An expectation with its verdict; `claim` is set where somebody published it."""
+
+    expectation: Kind
+    verdict: Verdict
+    claim: Claim | None = None
+
+
+class Investigation(msgspec.Struct, frozen=True, kw_only=True):
+    """One scenario of a run."""
+
+    sealed: Sealed
+    outcomes: dict[str, Outcome]
+    facts: dict[str, Facts | Unmeasured]  # by variant name, in the declared order
+    repeats: dict[str, Facts]  # variant name -> the facts of its second measurement: the A/A control
+    predictions: tuple[Judged, ...]
+    claims: tuple[Judged, ...]
+
+    @property
+    def judged(self) -> tuple[Judged, ...]:
+        """Predictions, then claims."""
+        return self.predictions + self.claims
+
+
+class Study(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole run."""
+
+    record: Record
+    investigations: dict[str, Investigation]  # by slug
+
+    @property
+    def run(self) -> Run:
+        """The run's head."""
+        return self.record.run
+
+    def trace(self, slug: str, variant: str) -> Trace | None:
+        """A variant's trace, read again; None where none was recorded."""
+        outcome = self.record.outcomes[slug].get(variant)
+        return _trace(self.record, slug, outcome) if outcome and outcome.trace else None
+
+
+def read(record: Record) -> Study:
+    """Analyse every outcome of a record and judge what was sealed in it."""
+    investigations = {slug: _investigate(record, sealed) for slug, sealed in record.declarations.items()}
+    return Study(record=record, investigations=investigations)
+
+
+def _investigate(record: Record, sealed: Sealed) -> Investigation:
+    outcomes = record.outcomes[sealed.slug]
+    known = functools.partial(_know, record, sealed)
+    facts = {variant.name: known(variant) for variant in sealed.scenario.variants}
+    again = {
+        name.removesuffix(REPEAT): known(outcome.variant) for name, outcome in outcomes.items() if name.endswith(REPEAT)
+    }
+    return Investigation(
+        sealed=sealed,
+        outcomes=outcomes,
+        facts=facts,
+        repeats={name: found for name, found in again.items() if isinstance(found, Facts)},
+        predictions=tuple(
+            Judged(expectation=expected, verdict=judge(expected, facts)) for expected in sealed.scenario.predictions
+        ),
+        claims=tuple(
+            Judged(expectation=claim.expectation, verdict=judge(claim.expectation, facts), claim=claim)
+            for claim in sealed.scenario.claims
+        ),
+    )
+
+
+def _know(record: Record, sealed: Sealed, variant: Variant) -> Facts | Unmeasured:
+    outcome = record.outcomes[sealed.slug].get(variant.name)
+    if outcome is None:
+        return Unmeasured(params=variant.params, reason="the run ended before it was measured, or left it out")
+    if outcome.failure is not None:
+        return Unmeasured(params=variant.params, reason=outcome.failure.message)
+    return analysis.facts(
+        _trace(record, sealed.slug, outcome) if outcome.trace else None,
+        outcome=outcome,
+        label=sealed.scenario.label,
+        environment=record.run.environment,
+        ceilings=record.run.ceilings,
+    )
+
+
+def _trace(record: Record, slug: str, outcome: Outcome) -> Trace:
+    assert outcome.trace is not None
+    return kineto.parse(record.trace(slug, outcome), where=f"{slug}/{outcome.trace.name}")
+
+
+def limits(environment: Environment) -> str:
+    """What the device of this run cannot tell, in a sentence; "" where it can tell everything."""
+    if environment.device == "cuda":
+        return ""
+    return "This run was made without a GPU: it has CPU times and operators, and nothing about kernels, copies or a GPU's time."
