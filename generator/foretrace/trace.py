@@ -95,6 +95,9 @@ class Trace:
     lanes: tuple[Lane, ...]
     devices: tuple[Device, ...]
     origin_ns: int
+    unmeasured: Int64 = field(
+        default_factory=lambda: np.empty(0, dtype=np.int64)
+    )  # rows whose `dur_ns` is 0 for unknown
     warnings: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
 
