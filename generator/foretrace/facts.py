@@ -32,7 +32,8 @@ QUANTITIES: Mapping[str, Definition] = {
     "step_us": Definition(
         "us",
         "Step time",
-        "Wall time of a step without the profiler: a block of steps run back to back, from the first call until the GPU is idle again, divided by the steps in it.",
+        "Wall time of a step without the profiler: a block of steps run back to back, from the first call until the "
+        "GPU is idle again, divided by the steps in it.",
     ),
     "dispatch_us": Definition(
         "us",
@@ -72,12 +73,14 @@ QUANTITIES: Mapping[str, Definition] = {
     "self_cpu_us": Definition(
         "us",
         "CPU time in the trace",
-        "CPU time under operators and CUDA calls in the recorded window, each instant counted once, the closing synchronisation included: the profiler table's Self CPU total.",
+        "CPU time under operators and CUDA calls in the recorded window, each instant counted once, the closing "
+        "synchronisation included: the profiler table's Self CPU total.",
     ),
     "self_gpu_us": Definition(
         "us",
         "GPU time in the trace",
-        "Sum of the durations of the GPU work launched by the recorded steps: the profiler table's Self CUDA total without work from outside the steps.",
+        "Sum of the durations of the GPU work launched by the recorded steps: the profiler table's Self CUDA total "
+        "without work from outside the steps.",
     ),
     "cpu_over_gpu": Definition("ratio", "CPU over GPU time", "CPU time in the trace over GPU time in the trace."),
     "entry_gap_us": Definition(
@@ -111,7 +114,8 @@ QUANTITIES: Mapping[str, Definition] = {
     "launches": Definition(
         "count",
         "Launches",
-        "Runtime and driver calls inside a step that started GPU work: kernel launches, graph launches, copies, memsets.",
+        "Runtime and driver calls inside a step that started GPU work: kernel launches, graph launches, copies, "
+        "memsets.",
     ),
     "ops": Definition(
         "count",
