@@ -1,0 +1,1 @@
+"""Pure functions from a `trace.Trace` to facts, each with a unit and a definition; no paths, no printing, no charts."""

@@ -1,0 +1,248 @@
+"""A first look at a trace: what is in it, how much of it can be attributed, and what to distrust.
+
+A `Trace` comes in; an `Inspection` (plain values, JSON by msgspec) or its lines for a terminal go out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from foretrace.analysis.attribution import NONE, attribute
+from foretrace.analysis.intervals import union_ns
+from foretrace.analysis.steps import OUTSIDE, find_steps, step_of_gpu_work
+from foretrace.trace import GPU_WORK, LAUNCHERS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from foretrace.analysis.attribution import Attribution
+    from foretrace.analysis.steps import Steps
+    from foretrace.trace import Int64, Trace
+
+TOP = 10
+WIDEST_NAME = 100
+LAUNCH = re.compile(r"launch(?!.*host)", re.IGNORECASE)  # of a kernel or a graph, under any vendor's name
+INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")  # control, format (bidi, zero width), surrogates, private, line ends
+
+
+class Activities(msgspec.Struct, frozen=True):
+    """How many GPU activities of each kind."""
+
+    kernel: int
+    memcpy: int
+    memset: int
+
+
+class DeviceSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One accelerator and the time in which it did any work."""
+
+    index: int
+    name: str
+    busy_us: float
+
+
+class NameSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """All rows of one name."""
+
+    name: str
+    count: int
+    total_us: float
+
+
+class Inspection(msgspec.Struct, frozen=True, kw_only=True):
+    """What `foretrace inspect` says of a trace; times in µs, to the nanosecond."""
+
+    devices: list[DeviceSummary]
+    steps: int
+    activities: Activities
+    kernel_time_us: float  # sum of kernel durations
+    gpu_busy_us: float  # union of all GPU activities over the streams of a device, summed over devices
+    linked_kernels: int  # kernels whose correlation id some runtime or driver call bears
+    graph_kernels: int  # of those, launched by a graph launch
+    graph_launches: int
+    kernels_by_external_id: int  # kernels without a launch that share an operator's External id
+    per_step: list[Activities]  # launched within each step, in order
+    outside_steps: Activities  # launched outside all steps, or by nothing that was recorded
+    step_names: list[str]
+    step_us: list[float]
+    span_us: float  # from the first start to the last end of what ran on CPU or GPU
+    top_kernels: list[NameSummary]
+    top_ops: list[NameSummary]
+    warnings: list[str]
+
+
+def inspect(trace: Trace) -> Inspection:
+    """What is in `trace`."""
+    attribution = attribute(trace)
+    steps = find_steps(trace)
+    step = step_of_gpu_work(trace, steps, attribution)
+    kind = trace.kind[trace.gpu.row]
+    kernel = kind == Kind.KERNEL
+    linked = attribution.launch != NONE
+    busy = {device.index: _busy_ns(trace, device.index) for device in trace.devices}
+    graph_kernel = kernel & attribution.from_graph
+    return Inspection(
+        devices=[
+            DeviceSummary(index=device.index, name=device.name, busy_us=busy[device.index] / 1000)
+            for device in trace.devices
+        ],
+        steps=len(steps),
+        activities=_activities(kind),
+        kernel_time_us=int(trace.dur_ns[trace.gpu.row[kernel]].sum()) / 1000,
+        gpu_busy_us=sum(busy.values()) / 1000,
+        linked_kernels=int(np.count_nonzero(kernel & linked)),
+        graph_kernels=int(np.count_nonzero(graph_kernel)),
+        graph_launches=len(np.unique(attribution.launch[attribution.from_graph])),
+        kernels_by_external_id=int(np.count_nonzero(kernel & (attribution.op != NONE))),
+        per_step=[_activities(kind[step == number]) for number in range(len(steps))],
+        outside_steps=_activities(kind[step == OUTSIDE]),
+        step_names=[trace.text(row) for row in steps.row],
+        step_us=((steps.end_ns - steps.start_ns) / 1000).tolist(),
+        span_us=_span_ns(trace) / 1000,
+        top_kernels=_top(trace, trace.gpu.row[kernel]),
+        top_ops=_top(trace, trace.rows(Kind.OP)),
+        warnings=[*trace.warnings, *_doubts(trace, attribution, steps)],
+    )
+
+
+def to_json(inspection: Inspection) -> str:
+    """The inspection as JSON of plain ASCII, so that no name in it can steer a terminal."""
+    text = json.dumps(msgspec.to_builtins(inspection), indent=2, ensure_ascii=True, allow_nan=False)
+    return text.replace("\x7f", "\\u007f")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 kernel`, `2 kernels`, `3 copies`, `4 launches`."""
+    if count == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('h') else 's'}"
+    return f"{count:,} {plural}"
+
+
+def visible(text: str) -> str:
+    """`text` with everything that a terminal would obey or hide spelled out: `\\x1b`, `\\u202e`, `\\n`."""
+    return "".join(
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in INVISIBLE else char for char in text
+    )
+
+
+def to_lines(inspection: Inspection) -> list[str]:
+    """The inspection for a reader at a terminal, safe to print."""
+    lines = [f"Device {device.index}: {visible(device.name) or 'unnamed'}" for device in inspection.devices]
+    kernels = inspection.activities.kernel
+    lines.append(
+        f"Activities: {counted(kernels, 'kernel')} ({inspection.linked_kernels} linked to a launch), "
+        f"{counted(inspection.activities.memcpy, 'copy')}, {counted(inspection.activities.memset, 'memset')}"
+    )
+    lines.append(
+        f"Kernel time {_us(inspection.kernel_time_us)}; GPU busy {_us(inspection.gpu_busy_us)} "
+        f"(union over streams) of {_us(inspection.span_us)} recorded"
+    )
+    if inspection.graph_launches:
+        launches = counted(inspection.graph_launches, "graph launch")
+        lines.append(f"Graphs: {counted(inspection.graph_kernels, 'kernel')} from {launches}")
+    lines += _step_table(inspection)
+    lines += _name_table("Top kernels", inspection.top_kernels)
+    lines += _name_table("Top operators", inspection.top_ops)
+    if inspection.warnings:
+        lines += ["", "Warnings", *(f"  - {visible(warning)}" for warning in inspection.warnings)]
+    return lines
+
+
+def _step_table(inspection: Inspection) -> list[str]:
+    form = "{:<20} {:>16} {:>8} {:>7} {:>8}"
+    lines = ["", form.format("Step", "CPU time", "kernels", "copies", "memsets")]
+    outside = ("outside steps", float("nan"), inspection.outside_steps)
+    rows = [*zip(inspection.step_names, inspection.step_us, inspection.per_step, strict=True), outside]
+    for name, us, count in rows:
+        lines.append(form.format(visible(name), _us(us), count.kernel, count.memcpy, count.memset))
+    return lines
+
+
+def _name_table(title: str, names: Iterable[NameSummary]) -> list[str]:
+    rows = [f"{each.count:>8} {_us(each.total_us):>16}  {_short(visible(each.name))}" for each in names]
+    return ["", title, f"{'count':>8} {'total':>16}  name", *rows] if rows else []
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= WIDEST_NAME else f"{name[: WIDEST_NAME - 1]}…"
+
+
+def _us(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:,.3f} µs"
+
+
+def _activities(kind: Iterable[int]) -> Activities:
+    counts = np.bincount(np.asarray(kind, dtype=np.int64), minlength=len(Kind))
+    return Activities(*(int(counts[each]) for each in GPU_WORK))
+
+
+def _busy_ns(trace: Trace, device: int) -> int:
+    rows = trace.gpu.row[trace.gpu.device == device]
+    return union_ns(trace.start_ns[rows], trace.end_ns[rows])
+
+
+def _span_ns(trace: Trace) -> int:
+    """From the first start to the last end; a Python frame may overrun it and a profiler's own span is no work."""
+    rows = trace.rows(Kind.OP, Kind.ANNOTATION, *LAUNCHERS, *GPU_WORK)
+    return int(trace.end_ns[rows].max() - trace.start_ns[rows].min()) if len(rows) else 0
+
+
+def _top(trace: Trace, rows: Int64) -> list[NameSummary]:
+    count = np.bincount(trace.name[rows], minlength=len(trace.names))
+    total = np.bincount(trace.name[rows], weights=trace.dur_ns[rows], minlength=len(trace.names))
+    leaders = [int(name) for name in np.lexsort((-count, -total))[:TOP] if count[name]]
+    return [
+        NameSummary(name=trace.names[name], count=int(count[name]), total_us=float(total[name]) / 1000)
+        for name in leaders
+    ]
+
+
+def _doubts(trace: Trace, attribution: Attribution, steps: Steps) -> list[str]:
+    """What the figures of this trace cannot say."""
+    kernel = trace.kind[trace.gpu.row] == Kind.KERNEL
+    doubts = [*_doubts_of_recording(trace), *_doubts_of_links(attribution, kernel)]
+    if not len(steps) and len(trace):
+        doubts.append("there is no ProfilerStep annotation: the whole window stands for the steps")
+    if not (trace.kind != Kind.OTHER).any():
+        doubts.append("there is no operator, launch or GPU activity: nothing to analyse")
+    return doubts
+
+
+def _doubts_of_recording(trace: Trace) -> list[str]:
+    launches = np.array([LAUNCH.search(name) is not None for name in trace.names] or [False])
+    rows = trace.rows(*LAUNCHERS)
+    rows = rows[launches[trace.name[rows]]]
+    if len(rows) and not len(trace.gpu.row):
+        reason = "no CUPTI rights, WSL, or another profiler attached"
+        launched = counted(len(rows), "launch")
+        return [f"{launched} but no GPU activity: the GPU was not recorded ({reason}), nothing can be said of its time"]
+    barren = (trace.correlation[rows] >= 0) & ~np.isin(trace.correlation[rows], trace.correlation[trace.gpu.row])
+    if lost := int(np.count_nonzero(barren)):
+        return [f"{counted(lost, 'launch')} without a GPU activity: part of the GPU's work was not recorded"]
+    return []
+
+
+def _doubts_of_links(attribution: Attribution, kernel: NDArray[np.bool_]) -> list[str]:
+    doubts = []
+    if unlinked := int(np.count_nonzero(kernel & (attribution.launch == NONE))):
+        doubts.append(
+            f"{unlinked} of {counted(len(kernel[kernel]), 'kernel')} without a launch of the same correlation id: "
+            "launched before the window, or the trace has no such ids"
+        )
+    if by_op := int(np.count_nonzero(attribution.op != NONE)):
+        doubts.append(f"{counted(by_op, 'GPU activity')} placed by the External id of an operator, not by a launch")
+    if from_graph := int(np.count_nonzero(kernel & attribution.from_graph)):
+        graphs = len(np.unique(attribution.launch[attribution.from_graph]))
+        doubts.append(
+            f"{counted(from_graph, 'kernel')} from {counted(graphs, 'graph launch')}: no operator can be named for them"
+        )
+    return doubts

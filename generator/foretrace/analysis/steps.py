@@ -1,0 +1,69 @@
+"""The recorded steps: a trace comes in, the CPU intervals of its steps and the step of every GPU activity go out.
+
+GPU work belongs to the step whose CPU interval launched it, not to the one during which it happened to run.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from foretrace.analysis.attribution import NONE, processes
+from foretrace.trace import Kind
+
+if TYPE_CHECKING:
+    from foretrace.analysis.attribution import Attribution
+    from foretrace.trace import Int64, Trace
+
+STEP = re.compile(r"ProfilerStep#(\d+)")
+OUTSIDE = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """The steps of a trace in start order; times in ns since the trace's origin."""
+
+    row: Int64
+    number: Int64  # n of ProfilerStep#n
+    start_ns: Int64
+    end_ns: Int64
+
+    def __len__(self) -> int:
+        """How many steps there are."""
+        return len(self.row)
+
+
+def find_steps(trace: Trace) -> Steps:
+    """The `ProfilerStep#n` annotations on the CPU; their mirror image on the GPU's lanes is no step."""
+    matches = [STEP.fullmatch(name) for name in trace.names]
+    number_of_name = np.array([int(match[1]) if match else NONE for match in matches] or [NONE], dtype=np.int64)
+    annotations = trace.rows(Kind.ANNOTATION)
+    number = number_of_name[trace.name[annotations]]
+    row = annotations[number != NONE]
+    return Steps(row=row, number=number[number != NONE], start_ns=trace.start_ns[row], end_ns=trace.end_ns[row])
+
+
+def step_at(trace: Trace, steps: Steps, rows: Int64) -> Int64:
+    """For each CPU row, the index in `steps` of the step of its process within which it starts, else `OUTSIDE`."""
+    process = processes(trace)[trace.lane]
+    found = np.full(len(rows), OUTSIDE, dtype=np.int64)
+    for own in np.unique(process[steps.row]):
+        index = np.flatnonzero(process[steps.row] == own)
+        mine = np.flatnonzero(process[rows] == own)
+        start = trace.start_ns[rows[mine]]
+        place = np.searchsorted(steps.start_ns[index], start, side="right") - 1
+        inside = (place >= 0) & (start < steps.end_ns[index[place]])
+        found[mine[inside]] = index[place[inside]]
+    return found
+
+
+def step_of_gpu_work(trace: Trace, steps: Steps, attribution: Attribution) -> Int64:
+    """For each GPU activity, the index in `steps` of the step that launched it, else `OUTSIDE`."""
+    cause = attribution.cause
+    found = np.full(len(cause), OUTSIDE, dtype=np.int64)
+    known = cause != NONE
+    found[known] = step_at(trace, steps, cause[known])
+    return found
