@@ -1,0 +1,148 @@
+"""ATen's elementwise launchers: vectorized, unrolled, strided and indexed, whatever functor they apply.
+
+Source: pytorch aten/src/ATen/native/cuda/CUDALoops.cuh, Loops.cuh and the kernels that use them
+(https://github.com/pytorch/pytorch/tree/main/aten/src/ATen/native/cuda). The launcher says how memory is walked,
+the functor what is computed: `CUDAFunctor_add` is add and sub, `direct_copy` is a copy or a cast and no arithmetic.
+A lambda's argument is the type the functor computes on; with a casting loader memory may hold another.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foretrace.grammars.reading import Draft, Examples, Family, Grammar, Term, Terms
+from foretrace.grammars.spelling import Argument, Name, dtype, number
+
+PATTERN = re.compile(
+    r"at::native::(?:xpu::)?(?:\w+::)?(?:vectorized_elementwise_kernel|vectorized_templated_elementwise_kernel"
+    r"|unrolled_elementwise_kernel|unrolled_templated_elementwise_kernel|elementwise_kernel_with_index|elementwise_k"
+    r"ernel_manual_unroll"
+    r"|elementwise_kernel|legacy_elementwise_kernel|VectorizedElementwiseKernel|UnrolledElementwiseKernel"
+    r"|ElementwiseKernel\w*|elementwise_kernel_\w+|vectorized_elementwise_\w+)$"
+)
+LAYOUTS = {
+    "vectorized_elementwise_kernel": ("vec", "functor", "operands"),
+    "vectorized_templated_elementwise_kernel": ("vec", "functor", "operands"),
+    "unrolled_elementwise_kernel": ("functor", "operands"),
+    "elementwise_kernel": ("threads", "vt", "functor"),
+    "legacy_elementwise_kernel": ("threads", "vt", "functor"),
+    "elementwise_kernel_manual_unroll": ("threads", "vt", "functor"),
+    "elementwise_kernel_with_index": ("index", "functor"),
+    "VectorizedElementwiseKernel": ("vec", "functor", "operands"),
+    "UnrolledElementwiseKernel": ("functor", "operands"),
+}
+WORD = re.compile(r"[A-Za-z_]\w*+(?!::)")
+LAMBDA = re.compile(r"lambda\(([^()]+?)(?:, [^()]*)?\)")
+OPERANDS = re.compile(r"(?:char ?\*), (?:\(unsigned long\)|\(int\))?(\d+)")
+SKIPPED = frozenset({
+    "BFloat16", "BUnaryFunctor", "AUnaryFunctor", "BinaryFunctor", "Float8_e4m3fn", "Float8_e4m3fnuz", "Float8_e5m2",
+    "Float8_e5m2fnuz", "Half", "T1", "T2", "T3", "TensorIterator", "TensorIteratorBase", "anonymous", "bool",
+    "char", "complex",
+    "const", "double", "float", "instance", "int", "lambda", "long", "namespace", "operator", "short", "signed",
+    "unnamed",
+    "unsigned", "void",
+})  # fmt: skip
+SUFFIX = re.compile(
+    r"(?:_tensor_scalar|_tensor_tensor|_scalar_tensor|_min_scalar|_max_scalar|_scalar|_tensor|_forward|_min|_max)?"
+    r"(?:_kernel_cuda|_cuda_kernel|_kernel_impl|_kernel|_cuda_out|_cuda|_out|_impl)+\d?$"
+)
+FUNCTOR = re.compile(
+    r"(?:CUDAFunctor(?:OnSelf|OnOther)?_)?(\w+?)(?:Functor|CUDAKernelImpl|KernelImpl|KernelImplInternal)?$"
+)
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+COPIES = {"direct_copy", "bfloat16_copy", "float8_copy", "float16_copy", "copy", "copy_device_to_device"}
+FAMILIES: dict[str, Family] = {"copy": "copy", "group_norm": "norm", "layer_norm": "norm", "batch_norm": "norm"}
+TERMS: Terms = {
+    "launcher": Term("ATen's elementwise loop; vectorized: contiguous memory", "B"),
+    "strided": Term("ATen's elementwise loop for memory that is not contiguous", "B"),
+    "vec": Term("elements per vector load and store", "B"),
+    "threads": Term("threads per block", "B"),
+    "vt": Term("elements per thread", "B"),
+    "index": Term("type of the index that is passed to the functor", "B"),
+    "functor": Term("what is applied to each element", "B"),
+    "op": Term("the operation", "B"),
+    "dtype": Term("type the functor computes on", "B"),
+    "operands": Term("pointers to outputs and inputs, counted together", "B"),
+    "access": Term("how offsets are computed and whether loads and stores cast", "B"),
+}
+EXAMPLES: Examples = {
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> "
+    ">(int, "
+    "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)": {"op": "add", "dtype": "f32", "vec": 4},
+    "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::"
+    "BinaryFunctor<"
+    "c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float>>>(at::"
+    "TensorIteratorBase &, "
+    "const T1 &)::[lambda(int) (instance 1)]>(int, T3)": {"op": "mul", "dtype": "bf16", "threads": 128, "vt": 4},
+    "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::"
+    "{lambda()#3}"
+    "::operator()() const::{lambda()#4}::operator()() const::{lambda(long)#1}, std::array<char*, 2ul>, 4>(int)": {
+        "op": "copy", "dtype": "i64",
+    },
+}  # fmt: skip
+
+
+def read(name: Name) -> Draft:
+    """How memory is walked, what is computed, and on which type."""
+    draft = Draft("pointwise", "aten")
+    launcher = name.symbol
+    draft.mark(name.leaf, "strided" if launcher.startswith("elementwise_kernel") else "launcher")
+    terms = LAYOUTS.get(launcher, ())
+    for position, argument in enumerate(name.arguments):
+        term = terms[position] if position < len(terms) else "access"
+        if term == "functor":
+            _functor(draft, argument)
+        elif term == "operands" and (count := OPERANDS.search(argument.text)):
+            draft.mark(argument.span, "operands", count[1])
+        elif term in ("vec", "threads", "vt"):
+            value = number(argument.text)
+            if value is not None:
+                draft.say(argument.span, term, value)
+        else:
+            draft.mark(argument.span, "access")
+    return draft
+
+
+def _functor(draft: Draft, argument: Argument) -> None:
+    """The operation and the type it works on."""
+    text = argument.text
+    draft.mark(argument.span, "functor")
+    found = next((word for word in WORD.finditer(text) if word[0] not in SKIPPED and "gpu_kernel" not in word[0]), None)
+    if found is None:
+        return
+    op = operation(found[0])
+    draft.family = FAMILIES.get(op, "pointwise")
+    draft.say((argument.start + found.start(), argument.start + found.end()), "op", op)
+    kind = _type(text, found)
+    if kind:
+        draft.fields["dtype"] = kind
+    if found[0].startswith("bfloat16_copy"):
+        draft.fields["dtype_out"] = "bf16"
+
+
+def operation(functor: str) -> str:
+    """The operation a functor or kernel function is named after: `CompareGEFunctor` → compare."""
+    if "_" in functor and not functor.startswith("CUDAFunctor"):
+        op = SUFFIX.sub("", functor.removeprefix("launch_"))
+        op = op.removesuffix("_scalar") if functor.startswith("launch_") else op
+        return "copy" if op in COPIES else op
+    match = FUNCTOR.match(functor)
+    op = CAMEL.sub("_", match[1] if match else functor).lower()
+    return "compare" if op.startswith("compare") else op
+
+
+def _type(text: str, found: re.Match[str]) -> str | None:
+    """The type worked on: the first of a Binary- or UnaryFunctor, else of the functor itself, else of its lambda."""
+    outer = text.rfind("Functor<", 0, found.start())
+    begin = outer + 8 if outer >= 0 else found.end() + 1 if text.startswith("<", found.end()) else 0
+    if begin and (kind := dtype(re.split(r"[,>]", text[begin : begin + 40], maxsplit=1)[0])):
+        return kind
+    kinds = LAMBDA.search(text, found.end())
+    return dtype(kinds[1]) if kinds else None
+
+
+GRAMMAR = Grammar(
+    "aten_elementwise", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/CUDALoops.cuh",
+    PATTERN, read,
+    TERMS, EXAMPLES,
+)  # fmt: skip
