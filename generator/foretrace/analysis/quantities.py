@@ -1,0 +1,197 @@
+"""The quantities of `facts.QUANTITIES`: a window and an outcome come in, samples and summaries by name go out.
+
+A quantity that does not apply (no work declared, no such event) is simply not there; `integrity` says which of those
+that are there cannot be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from foretrace import stats
+from foretrace.analysis.attribution import NONE
+from foretrace.analysis.intervals import union_ns
+from foretrace.facts import QUANTITIES
+from foretrace.trace import LAUNCHERS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from foretrace.analysis.kernels import Geometry
+    from foretrace.analysis.window import Window
+    from foretrace.facts import Step
+    from foretrace.record import Outcome
+    from foretrace.stats import Summary
+    from foretrace.trace import Int64
+
+Samples = dict[str, tuple[float, ...]]
+
+BUFFER_REQUEST = "Activity Buffer Request"
+DEVICE_SYNCHRONIZE = ("cudaDeviceSynchronize", "cuCtxSynchronize", "hipDeviceSynchronize")
+GRAPH_CALL = re.compile(r"## Call CompiledFxGraph (\S+) ##")
+
+
+def measured(outcome: Outcome) -> Samples:
+    """The samples that the run took without the profiler."""
+    return {name: values for name, values in outcome.samples.items() if name in QUANTITIES and _finite(values)}
+
+
+def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64]) -> Samples:
+    """The samples that a trace holds: one a recorded step, or one an event.
+
+    Args:
+        window: the recorded window.
+        steps: its steps.
+        groups: the GPU work of its steps, from `kernels.by_geometry`.
+    """
+    found: dict[str, Sequence[float]] = {
+        "profiled_step_us": [step.width_us for step in steps],
+        "kernel_us": [step.kernel_us for step in steps],
+        "gpu_busy_us": [step.busy_us for step in steps],
+        "entry_gap_us": [step.entry_gap_us for step in steps if step.entry_gap_us is not None],
+        "runtime_calls": window.per_step(window.trace.rows(*LAUNCHERS)).tolist(),
+        "launches": window.per_step(np.unique(window.attribution.launch[window.attribution.launch != NONE])).tolist(),
+        "ops": window.per_step(window.trace.rows(Kind.OP)).tolist(),
+        "launch_delay_us": _launch_delays(window).tolist(),
+        "buffer_request_us": (window.trace.dur_ns[_buffer_requests(window)] / 1000).tolist(),
+        "top_kernel_us": _longest_kernel_us(window, groups),
+    }
+    return {name: tuple(map(float, values)) for name, values in found.items() if len(values)}
+
+
+def per_work(samples: Samples, outcome: Outcome) -> Samples:
+    """What the declared work makes of the samples of GPU busy time: achieved rate and bandwidth."""
+    work, busy = outcome.variant.work, [value for value in samples.get("gpu_busy_us", ()) if value > 0]
+    if work is None or not busy:
+        return {}
+    return {
+        "tflops": tuple(work.flops / value / 1e6 for value in busy),
+        "gbps": tuple(work.bytes / value / 1e3 for value in busy),
+    }
+
+
+def summaries(samples: Samples, window: Window | None, outcome: Outcome) -> dict[str, Summary]:
+    """Every quantity that applies, in the order of `facts.QUANTITIES`.
+
+    Args:
+        samples: all samples, by quantity.
+        window: the recorded window; None without a trace.
+        outcome: what was measured.
+    """
+    found = {name: stats.summarise(values) for name, values in samples.items()}
+    found |= _ratios(samples)
+    if outcome.peak_memory_bytes is not None:
+        found["peak_memory_bytes"] = stats.exact(float(outcome.peak_memory_bytes))
+    if window is not None and len(window):
+        found |= {name: stats.exact(value) for name, value in _of_window(window).items()}
+    return {name: found[name] for name in QUANTITIES if name in found}
+
+
+def closing_synchronisation(window: Window) -> int:
+    """The row of the device synchronisation that closes the window, after the last recorded step; NONE without one."""
+    trace = window.trace
+    if not len(window):
+        return NONE
+    rows = [row for row in trace.rows(*LAUNCHERS).tolist() if trace.text(row) in DEVICE_SYNCHRONIZE]
+    closing = [row for row in rows if trace.start_ns[row] >= window.steps.end_ns.max()]
+    return closing[-1] if closing else NONE
+
+
+def _ratios(samples: Samples) -> dict[str, Summary]:
+    found = {}
+    if "gpu_busy_us" in samples and _median(samples.get("step_us", ())):
+        found["busy_share"] = stats.ratio(samples["gpu_busy_us"], samples["step_us"])
+    if "profiled_step_us" in samples and _median(samples.get("dispatch_us", ())):
+        found["profiler_factor"] = stats.ratio(samples["profiled_step_us"], samples["dispatch_us"])
+    if _median(durations := samples.get("top_kernel_us", ())):
+        found["top_kernel_mean_ratio"] = stats.exact(float(np.mean(durations)) / _median(durations))
+    widths = samples.get("profiled_step_us", ())
+    if widths and min(widths) > 0:
+        found["step_width_ratio"] = stats.exact(max(widths) / min(widths))
+    for name, values in (("first_step_ratio", widths), ("first_step_gap_ratio", samples.get("entry_gap_us", ()))):
+        if len(values) > 1 and min(values[1:]) > 0:
+            found[name] = _first_over_others(values)
+    return found
+
+
+def _first_over_others(values: Sequence[float]) -> Summary:
+    """The first value over the median of the others, with the interval that the others' spread leaves."""
+    first, others = values[0], values[1:]
+    spread = stats.summarise(first / other for other in others)
+    return msgspec.structs.replace(spread, median=first / float(np.median(others)))
+
+
+def _of_window(window: Window) -> Mapping[str, float]:
+    """The quantities that a whole window has once."""
+    trace, closing = window.trace, closing_synchronisation(window)
+    found = {
+        "self_cpu_us": _self_cpu_ns(window) / 1000,
+        "self_gpu_us": window.duration_us(window.work),
+        "buffer_requests": float(len(_buffer_requests(window))),
+        "graph_hashes": float(len(_graph_hashes(window))),
+    }
+    if found["self_gpu_us"]:
+        found["cpu_over_gpu"] = found["self_cpu_us"] / found["self_gpu_us"]
+    if closing != NONE and trace.dur_ns[closing]:
+        found["sync_us"] = int(trace.dur_ns[closing]) / 1000
+        found["sync_idle_share"] = 1 - _busy_within_ns(window, closing) / int(trace.dur_ns[closing])
+        if found["self_gpu_us"]:
+            found["sync_over_gpu"] = found["sync_us"] / found["self_gpu_us"]
+    return found
+
+
+def _self_cpu_ns(window: Window) -> int:
+    trace = window.trace
+    rows = trace.rows(Kind.ANNOTATION, Kind.OP, *LAUNCHERS)
+    rows = rows[(trace.lane[rows] == window.lane) & (trace.start_ns[rows] >= window.start_ns)]
+    return union_ns(trace.start_ns[rows], trace.end_ns[rows])
+
+
+def _busy_within_ns(window: Window, around: int) -> int:
+    """The time during a CPU row in which any GPU work ran, that from outside the steps included."""
+    trace = window.trace
+    start, end = trace.start_ns[around], trace.end_ns[around]
+    rows = trace.gpu.row
+    return union_ns(np.clip(trace.start_ns[rows], start, end), np.clip(trace.end_ns[rows], start, end))
+
+
+def _launch_delays(window: Window) -> Int64:
+    """From the start of each launching call in the steps to that of its first GPU work, in µs."""
+    works = window.work[window.attribution.launch[window.work] != NONE]
+    launch, first = np.unique(window.attribution.launch[works], return_index=True)
+    delays: Int64 = (window.trace.start_ns[window.rows_of(works[first])] - window.trace.start_ns[launch]) / 1000
+    return delays
+
+
+def _longest_kernel_us(window: Window, groups: Mapping[Geometry, Int64]) -> Sequence[float]:
+    """The durations in µs of the kernel that takes most GPU time."""
+    works = next((works for geometry, works in groups.items() if geometry.kind is Kind.KERNEL), None)
+    if works is None:
+        return ()
+    durations: list[float] = (window.trace.dur_ns[window.rows_of(works)] / 1000).tolist()
+    return durations
+
+
+def _buffer_requests(window: Window) -> Int64:
+    trace = window.trace
+    rows = trace.rows(Kind.OVERHEAD)
+    return rows[[trace.text(row) == BUFFER_REQUEST for row in rows.tolist()]] if len(rows) else rows
+
+
+def _graph_hashes(window: Window) -> set[str]:
+    trace = window.trace
+    names = {trace.text(row) for row in window.rows_in_steps(Kind.OP, Kind.ANNOTATION).tolist()}
+    return {match[1] for name in names if (match := GRAPH_CALL.match(name))}
+
+
+def _finite(values: Sequence[float]) -> bool:
+    return any(map(math.isfinite, values))
+
+
+def _median(values: Sequence[float]) -> float:
+    return float(np.median(values)) if len(values) else 0.0

@@ -1,0 +1,111 @@
+"""The recorded window: a trace and the steps' label come in; who launched what, in which step, inside what, go out.
+
+Everything else in this package asks a `Window`, so that attribution and nesting are worked out once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from foretrace.analysis import nesting
+from foretrace.analysis.attribution import NONE, attribute
+from foretrace.analysis.intervals import union_ns
+from foretrace.analysis.steps import OUTSIDE, find_steps, step_at, step_of_gpu_work
+from foretrace.facts import Activities
+from foretrace.trace import CPU_SIDE, GPU_WORK, Kind
+
+if TYPE_CHECKING:
+    from foretrace.analysis.attribution import Attribution
+    from foretrace.analysis.steps import Steps
+    from foretrace.trace import Int64, Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A trace with what is known of every row. GPU work is numbered as in `trace.gpu`."""
+
+    trace: Trace
+    label: str
+    steps: Steps
+    attribution: Attribution
+    step_of_work: Int64  # for each GPU activity, the step that launched it, else OUTSIDE
+    step_of_row: Int64  # for each CPU row, the step in which it starts, else OUTSIDE; OUTSIDE for other rows
+    parent: Int64  # for each row, the innermost event around it on its thread, else NONE
+
+    def __len__(self) -> int:
+        """How many steps were recorded."""
+        return len(self.steps)
+
+    @property
+    def work(self) -> Int64:
+        """The GPU activities that the recorded steps launched."""
+        return np.flatnonzero(self.step_of_work != OUTSIDE)
+
+    @property
+    def lane(self) -> int:
+        """The lane of the thread that runs the steps; NONE where there is no step."""
+        return int(self.trace.lane[self.steps.row[0]]) if len(self.steps) else NONE
+
+    @property
+    def start_ns(self) -> int:
+        """Where the first recorded step begins; 0 where there is none."""
+        return int(self.steps.start_ns[0]) if len(self.steps) else 0
+
+    def work_of(self, step: int) -> Int64:
+        """The GPU activities that one step launched."""
+        return np.flatnonzero(self.step_of_work == step)
+
+    def rows_of(self, work: Int64) -> Int64:
+        """The trace rows of GPU activities."""
+        rows: Int64 = self.trace.gpu.row[work]
+        return rows
+
+    def rows_in_steps(self, *kinds: Kind) -> Int64:
+        """The CPU rows of these kinds that start inside a recorded step, in start order."""
+        rows = self.trace.rows(*kinds)
+        inside: Int64 = rows[self.step_of_row[rows] != OUTSIDE]
+        return inside
+
+    def per_step(self, rows: Int64) -> Int64:
+        """How many of these CPU rows start in each step."""
+        step = self.step_of_row[rows]
+        return np.bincount(step[step != OUTSIDE], minlength=len(self.steps))
+
+    def duration_us(self, work: Int64) -> float:
+        """The sum of the durations of GPU activities."""
+        return int(self.trace.dur_ns[self.rows_of(work)].sum()) / 1000
+
+    def busy_us(self, work: Int64) -> float:
+        """The time in which at least one of these GPU activities ran."""
+        rows = self.rows_of(work)
+        return union_ns(self.trace.start_ns[rows], self.trace.end_ns[rows]) / 1000
+
+    def kernels_among(self, work: Int64) -> Int64:
+        """Those GPU activities that are kernels."""
+        kernels: Int64 = work[self.trace.kind[self.rows_of(work)] == Kind.KERNEL]
+        return kernels
+
+    def activities(self, work: Int64) -> Activities:
+        """GPU activities, counted."""
+        count = np.bincount(self.trace.kind[self.rows_of(work)], minlength=len(Kind))
+        return Activities(*(int(count[kind]) for kind in GPU_WORK))
+
+
+def observe(trace: Trace, label: str) -> Window:
+    """Work out who launched what in a trace whose steps carry the `record_function` label `label`."""
+    steps, attribution = find_steps(trace), attribute(trace)
+    step_of_row = np.full(len(trace), OUTSIDE, dtype=np.int64)
+    on_cpu = trace.rows(*CPU_SIDE)
+    step_of_row[on_cpu] = step_at(trace, steps, on_cpu)
+    return Window(
+        trace=trace,
+        label=label,
+        steps=steps,
+        attribution=attribution,
+        step_of_work=step_of_gpu_work(trace, steps, attribution),
+        step_of_row=step_of_row,
+        parent=nesting.parents(trace),
+    )
