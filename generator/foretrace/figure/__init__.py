@@ -1,0 +1,8 @@
+"""Images: facts and summaries go in, deterministic SVG bytes in a light or a dark theme come out."""
+
+from __future__ import annotations
+
+from foretrace.figure.lanes import timeline
+from foretrace.figure.theme import DARK, LIGHT, Theme
+
+__all__ = ["DARK", "LIGHT", "Theme", "timeline"]

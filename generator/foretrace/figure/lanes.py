@@ -1,0 +1,293 @@
+"""The timeline: a `facts.Timeline` goes in, an image of its lanes over one time axis comes out as SVG bytes.
+
+From the top: steps, nested CPU work, CUDA calls, one lane for each GPU stream, and arrows from the call that launched
+GPU work to where it ran.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from foretrace.facts import Lane, Span, Timeline
+from foretrace.figure.canvas import Box, Canvas
+from foretrace.figure.lettering import fit, printable, width, wrap
+from foretrace.figure.scale import Scale, linear, time_label
+from foretrace.figure.theme import GROUPS, Theme
+from foretrace.units import quantity
+
+WIDTH, MARGIN, RIGHT = 680.0, 12.0, 20.0  # points
+TITLE, LANE, LABEL, SMALL = 12.0, 8.5, 8.5, 8.0  # font sizes
+ROW_HEIGHT = {"steps": 17.0, "cpu": 15.0, "launch": 17.0, "gpu": 29.0}
+GAP, ARROW_GAP = 7.0, 20.0  # above a lane; above the first GPU lane, where the arrows need room
+NARROWEST = 0.8  # points: a shorter box could not be seen
+SEAM = 0.5  # points between neighbours
+MAX_ROWS = 12  # of nested CPU work
+_CPU_LEGEND = ("annotation", "operator", "runtime call", "driver call", "synchronisation", "profiler overhead")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """How a span is drawn, and what the legend calls it."""
+
+    fill: str
+    legend: str = ""
+    edge: str | None = None
+    hatch: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Band:
+    """A lane on the paper."""
+
+    lane: Lane
+    top: float
+    rows: int
+
+    @property
+    def row_height(self) -> float:
+        return ROW_HEIGHT[self.lane.role]
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.rows * self.row_height
+
+
+def timeline(shown: Timeline, *, theme: Theme, title: str = "") -> bytes:
+    """The image of a timeline.
+
+    Boxes too short to be seen are drawn 0.8 points wide, so the widths of very short ones do not compare. A label
+    stands inside its box, beside it where the lane is free, or nowhere; GPU work is labelled with its duration too.
+    CPU work nested deeper than 12 rows is left out, and the caption says so.
+
+    Args:
+        shown: what to draw; its names may hold any text.
+        theme: `LIGHT` or `DARK`.
+        title: the line above it; empty for none.
+
+    Returns:
+        An SVG document, 680 points wide, the same bytes for the same arguments.
+    """
+    canvas = Canvas(WIDTH, theme)
+    top = _draw_title(canvas, title)
+    bands = _stack(shown.lanes, top)
+    bottom = bands[-1].bottom if bands else top
+    scale = linear(0, shown.end_us, start=MARGIN + _gutter(shown.lanes), end=WIDTH - RIGHT)
+    _draw_ground(canvas, bands, scale, borders=shown.borders_us)
+    _draw_arrows(canvas, shown, bands, scale)
+    for band in bands:
+        _draw_band(canvas, band, scale)
+    _draw_ticks(canvas, scale, bottom)
+    top = _draw_legend(canvas, [span for lane in shown.lanes for span in lane.spans], bottom + 32)
+    height = _draw_caption(canvas, _caption(shown), top)
+    return canvas.svg(height=height, title=title or "Timeline", description=_description(shown))
+
+
+def _stack(lanes: Sequence[Lane], top: float) -> list[_Band]:
+    """The lanes one below the other."""
+    bands: list[_Band] = []
+    for lane in lanes:
+        first_gpu = lane.role == "gpu" and bool(bands) and bands[-1].lane.role != "gpu"
+        gap = (ARROW_GAP if first_gpu else GAP) if bands else 0.0
+        rows = 1 + max((span.depth for span in lane.spans), default=0) if lane.role == "cpu" else 1
+        bands.append(_Band(lane=lane, top=top + gap, rows=min(rows, MAX_ROWS)))
+        top = bands[-1].bottom
+    return bands
+
+
+def _gutter(lanes: Sequence[Lane]) -> float:
+    """The room for the lanes' titles."""
+    return min(max((width(printable(lane.title), LANE) for lane in lanes), default=0.0), 96.0) + 10
+
+
+def _look(span: Span, theme: Theme) -> _Look:
+    """The look of a span by what it is."""
+    if span.kind in {"kernel", "memcpy", "memset"}:
+        return _Look(fill=theme.work(_family(span)))
+    if span.kind in {"runtime", "driver"} and "synchronize" in span.name.lower():
+        return _Look(fill=theme.sync, legend="synchronisation")
+    if span.kind == "overhead":
+        return _Look(fill=theme.overhead, legend="profiler overhead", edge=theme.muted, hatch="/////")
+    if span.kind == "op":
+        return _Look(fill=theme.ops[min(span.depth, len(theme.ops)) - 1], legend="operator")
+    legend = {"runtime": "runtime call", "driver": "driver call", "annotation": "annotation", "step": ""}[span.kind]
+    fill = {"runtime": theme.runtime, "driver": theme.driver, "annotation": theme.annotation, "step": theme.step}
+    return _Look(fill=fill[span.kind], legend=legend)
+
+
+def _family(span: Span) -> str:
+    family = span.family or ("other" if span.kind == "kernel" else span.kind)
+    return family if family in GROUPS else "other"
+
+
+def _placed(band: _Band, scale: Scale) -> Iterator[tuple[Span, Box]]:
+    """The visible spans of a lane with their boxes, in order of their starts."""
+    for span in sorted(band.lane.spans, key=lambda span: (span.start_us, span.depth)):
+        end = span.start_us + span.dur_us
+        if end < scale.low or span.start_us > scale.high or span.depth >= MAX_ROWS:
+            continue
+        left, right = scale.place(span.start_us), scale.place(end)
+        top = band.top + (span.depth * band.row_height if band.lane.role == "cpu" else 0)
+        seam = SEAM if right - left > 6 * SEAM else 0.0
+        yield span, Box(left, top + SEAM, max(right - left - seam, NARROWEST), band.row_height - 2 * SEAM)
+
+
+def _draw_title(canvas: Canvas, title: str) -> float:
+    """The title, if there is one; gives the y below it."""
+    if not title:
+        return MARGIN
+    canvas.text((MARGIN, MARGIN + TITLE / 2), fit(title, WIDTH - 2 * MARGIN, TITLE), size=TITLE, weight="bold")
+    return MARGIN + TITLE + 10
+
+
+def _draw_ground(canvas: Canvas, bands: Sequence[_Band], scale: Scale, *, borders: Iterable[float]) -> None:
+    """Everything behind the boxes: empty tracks, lane titles, grid lines and step borders."""
+    if not bands:
+        return
+    theme, span = canvas.theme, scale.end - scale.start
+    canvas.boxes((Box(scale.start, b.top, span, b.bottom - b.top) for b in bands), fill=theme.track)
+    top, bottom = bands[0].top, bands[-1].bottom
+    ticks = ([(x, top), (x, bottom + 3)] for x in map(scale.place, scale.ticks(8)))
+    canvas.lines(ticks, colour=theme.grid, line=0.6)
+    dashes = ([(x, top), (x, bottom)] for x in map(scale.place, borders))
+    canvas.lines(dashes, colour=theme.border, line=0.8, dash=(3, 2.4))
+    for band in bands:
+        lines = wrap(band.lane.title, scale.start - MARGIN - 6, LANE)[: max(1, int((band.bottom - band.top) // 12))]
+        middle = (band.top + band.bottom) / 2 - (len(lines) - 1) * 5.5
+        for number, line in enumerate(lines):
+            canvas.text((MARGIN, middle + 11 * number), line, size=LANE)
+
+
+def _draw_arrows(canvas: Canvas, shown: Timeline, bands: Sequence[_Band], scale: Scale) -> None:
+    """From each launching call down to the GPU work it started."""
+    ends = []
+    for arrow in shown.arrows:
+        source = _source(bands, arrow.from_us)
+        if source and 0 <= arrow.from_us <= shown.end_us and 0 <= arrow.to_us <= shown.end_us:
+            target = bands[arrow.to_lane]
+            ends.append(((scale.place(arrow.from_us), source.bottom), (scale.place(arrow.to_us), target.top)))
+    canvas.curves(ends, colour=canvas.theme.muted, line=0.7)
+    canvas.triangles((tip for _, tip in ends), size=3.6, fill=canvas.theme.muted)
+
+
+def _source(bands: Sequence[_Band], from_us: float) -> _Band | None:
+    """The lane that an arrow leaves: that of the launch around `from_us`, else the lowest lane of the CPU."""
+    launches = [band for band in bands if band.lane.role == "launch"]
+    for band in launches:
+        if any(span.start_us <= from_us <= span.start_us + span.dur_us for span in band.lane.spans):
+            return band
+    return next(iter(launches or [band for band in reversed(bands) if band.lane.role == "cpu"]), None)
+
+
+def _draw_band(canvas: Canvas, band: _Band, scale: Scale) -> None:
+    """The boxes of a lane, those of one look together, and their labels."""
+    placed = list(_placed(band, scale))
+    looks = [_look(span, canvas.theme) for span, _ in placed]
+    for look in dict.fromkeys(looks):
+        alike = [box for (_, box), its in zip(placed, looks, strict=True) if its == look]
+        canvas.boxes(alike, fill=look.fill, edge=look.edge, hatch=look.hatch)
+    if band.lane.role in {"launch", "gpu"}:
+        _label_flat(canvas, placed, [look.fill for look in looks], free=(scale.start, scale.end))
+        return
+    for (span, box), look in zip(placed, looks, strict=True):
+        if band.lane.role == "steps":
+            text = _first_fitting((f"{span.label} · {_took(span)}", span.label), box)
+            canvas.label(box, text, size=LABEL, fill=look.fill, align="center")
+        elif not look.hatch:
+            canvas.label(box, span.label, size=LABEL, fill=look.fill)
+
+
+def _label_flat(
+    canvas: Canvas, placed: Sequence[tuple[Span, Box]], fills: Sequence[str], *, free: tuple[float, float]
+) -> None:
+    """Label the boxes of a lane without nesting: inside, else beside them where the lane is free, else cut short."""
+    taken, end = free
+    for number, ((span, box), fill) in enumerate(zip(placed, fills, strict=True)):
+        following = placed[number + 1][1].left if number + 1 < len(placed) else end
+        lines = [span.label, _took(span)] if box.height > 20 else [span.label]
+        wide = max(width(printable(line), LABEL) for line in lines)
+        left = _beside(box, wide, after=taken, before=following)
+        taken = max(box.right, taken)
+        if left is None:
+            left, room, colour = box.left + 3, box.width - 6, canvas.theme.ink(fill)
+        else:
+            room, colour, taken = wide, canvas.theme.text, max(taken, left + wide)
+            over_lines = Box(left - 1.5, box.top, wide + 3, box.height)
+            canvas.boxes([over_lines], fill=canvas.theme.track)
+        for row, line in enumerate(lines):
+            y = box.middle + (row - (len(lines) - 1) / 2) * 11
+            canvas.text((left, y), fit(line, room, LABEL), size=LABEL, colour=colour)
+
+
+def _beside(box: Box, wide: float, *, after: float, before: float) -> float | None:
+    """Where a label that its box cannot hold starts: right of the box, else left of it; None where it stays inside."""
+    if wide <= box.width - 6:
+        return None
+    if wide <= before - box.right - 6:
+        return box.right + 3
+    if wide <= box.left - after - 6:
+        return box.left - 3 - wide
+    return None
+
+
+def _first_fitting(texts: Sequence[str], box: Box) -> str:
+    """The first of `texts` that fits into the box whole, else the last one."""
+    return next((text for text in texts if width(printable(text), LABEL) <= box.width - 6), texts[-1])
+
+
+def _took(span: Span) -> str:
+    return quantity(span.dur_us, "us")
+
+
+def _draw_ticks(canvas: Canvas, scale: Scale, bottom: float) -> None:
+    """The numbers of the time axis."""
+    for tick in scale.ticks(8):
+        at = (scale.place(tick), bottom + 11)
+        canvas.text(at, time_label(tick, typical=scale.high), size=SMALL, colour=canvas.theme.muted, align="center")
+
+
+def _draw_legend(canvas: Canvas, spans: Sequence[Span], top: float) -> float:
+    """What the colours mean, for those that occur; gives the y below it."""
+    theme, by_depth = canvas.theme, sorted(spans, key=lambda span: span.depth)
+    cpu = {look.legend: look for look in (_look(span, theme) for span in reversed(by_depth)) if look.legend}
+    families = Counter(_family(span) for span in spans if span.kind in {"kernel", "memcpy", "memset"})
+    gpu: dict[str, list[str]] = {}
+    for family in GROUPS:
+        if family in families:
+            gpu.setdefault(GROUPS[family], []).append(family)
+    entries = [cpu[name] for name in _CPU_LEGEND if name in cpu]
+    entries += [_Look(fill=theme.work(group), legend=", ".join(names)) for group, names in gpu.items()]
+    left = MARGIN
+    for entry in entries:
+        wide = 14 + width(entry.legend, LABEL)
+        if left > MARGIN and left + wide > WIDTH - MARGIN:
+            left, top = MARGIN, top + 14
+        canvas.boxes([Box(left, top - 4.5, 9, 9)], fill=entry.fill, edge=entry.edge, hatch=entry.hatch)
+        canvas.text((left + 14, top), entry.legend, size=LABEL)
+        left += wide + 14
+    return top + 14 if entries else top
+
+
+def _draw_caption(canvas: Canvas, caption: str, top: float) -> float:
+    """What was left out, in words; gives the height of the whole figure."""
+    for line in wrap(caption, WIDTH - 2 * MARGIN, SMALL):
+        canvas.text((MARGIN, top), line, size=SMALL, colour=canvas.theme.muted)
+        top += 11
+    return top
+
+
+def _caption(shown: Timeline) -> str:
+    deeper = sum(span.depth >= MAX_ROWS for lane in shown.lanes for span in lane.spans)
+    more = f"{deeper} calls nested deeper than {MAX_ROWS} rows are not drawn." if deeper else ""
+    return f"{shown.caption} {more}".strip()
+
+
+def _description(shown: Timeline) -> str:
+    """The image in words."""
+    kinds: Mapping[str, int] = Counter(span.kind for lane in shown.lanes for span in lane.spans)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "nothing"
+    lanes = ", ".join(lane.title for lane in shown.lanes)
+    lasting = quantity(shown.end_us, "us") if math.isfinite(shown.end_us) else "no time"
+    return f"Timeline over {lasting}; lanes from the top: {lanes}; spans: {counted}. {_caption(shown)}".strip()
