@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from foretrace.analysis.attribution import NONE
-from foretrace.analysis.kernels import ACTIVITIES, label
+from foretrace.analysis.kernels import ACTIVITIES, label_of
 from foretrace.analysis.nesting import depths, generations, outermost_first, self_ns
 from foretrace.analysis.steps import OUTSIDE, STEP
 from foretrace.facts import Call, Link
@@ -137,5 +137,5 @@ def _labels_by_launch(window: Window, step: int) -> dict[int, list[str]]:
     for work in window.work_of(step).tolist():
         row = int(window.trace.gpu.row[work])
         activity = ACTIVITIES[Kind(int(window.trace.kind[row]))]
-        found[int(window.attribution.launch[work])].append(label(activity, window.trace.text(row)))
+        found[int(window.attribution.launch[work])].append(label_of(activity, window.trace.text(row)))
     return found

@@ -146,10 +146,12 @@ def _of_window(window: Window) -> Mapping[str, float]:
 
 
 def _self_cpu_ns(window: Window) -> int:
+    """The time under labels, operators and CUDA calls from the first step on, thread by thread."""
     trace = window.trace
     rows = trace.rows(Kind.ANNOTATION, Kind.OP, *LAUNCHERS)
-    rows = rows[(trace.lane[rows] == window.lane) & (trace.start_ns[rows] >= window.start_ns)]
-    return union_ns(trace.start_ns[rows], trace.end_ns[rows])
+    rows = rows[trace.start_ns[rows] >= window.start_ns]
+    threads = [rows[trace.lane[rows] == lane] for lane in np.unique(trace.lane[rows])]
+    return sum(union_ns(trace.start_ns[thread], trace.end_ns[thread]) for thread in threads)
 
 
 def _busy_within_ns(window: Window, around: int) -> int:

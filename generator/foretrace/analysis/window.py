@@ -100,6 +100,8 @@ def observe(trace: Trace, label: str) -> Window:
     step_of_row = np.full(len(trace), OUTSIDE, dtype=np.int64)
     on_cpu = trace.rows(*CPU_SIDE)
     step_of_row[on_cpu] = step_at(trace, steps, on_cpu)
+    overhead = trace.rows(Kind.OVERHEAD)
+    step_of_row[overhead] = _step_during(trace, steps, overhead)
     return Window(
         trace=trace,
         label=label,
@@ -109,3 +111,14 @@ def observe(trace: Trace, label: str) -> Window:
         step_of_row=step_of_row,
         parent=nesting.parents(trace),
     )
+
+
+def _step_during(trace: Trace, steps: Steps, rows: Int64) -> Int64:
+    """For each row, the step at whose time it starts: the profiler's own events are on no process of the program."""
+    found = np.full(len(rows), OUTSIDE, dtype=np.int64)
+    if len(steps):
+        start = trace.start_ns[rows]
+        place = np.searchsorted(steps.start_ns, start, side="right") - 1
+        inside = (place >= 0) & (start < steps.end_ns[place])
+        found[inside] = place[inside]
+    return found
