@@ -27,7 +27,7 @@ class ForetraceError(Exception):
         sentence = f"{self.where}: {self.what}" if self.where else self.what
         if self.remedy:
             sentence = f"{sentence}; {self.remedy}"
-        return " ".join(f"{sentence}.".split())
+        return " ".join(sentence.split()).removesuffix(".") + "."
 
 
 class GateFailed(ForetraceError):  # noqa: N818 - a verdict, not a malfunction

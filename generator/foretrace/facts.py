@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from foretrace.stats import Summary
+from foretrace.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +22,9 @@ Limiter = Literal["overhead", "compute", "memory", "communication", "sync", "und
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """What a quantity is: its unit (see `units`), the words for a column head, and the definition shown beside it."""
+    """What a quantity is: its unit, the words for a column head, and the definition shown beside it."""
 
-    unit: str
+    unit: Unit
     title: str
     meaning: str
 
@@ -63,7 +64,8 @@ QUANTITIES: Mapping[str, Definition] = {
     "top_kernel_us": Definition(
         "us",
         "Longest kernel",
-        "Durations of the kernel that takes most GPU time, over all recorded launches.",
+        "Durations of the kernel (one name, one launch geometry) that takes most GPU time, over all its launches in "
+        "the recorded steps.",
     ),
     "top_kernel_mean_ratio": Definition(
         "ratio",
@@ -73,8 +75,8 @@ QUANTITIES: Mapping[str, Definition] = {
     "self_cpu_us": Definition(
         "us",
         "CPU time in the trace",
-        "CPU time under operators and CUDA calls in the recorded window, each instant counted once, the closing "
-        "synchronisation included: the profiler table's Self CPU total.",
+        "CPU time under labels, operators and CUDA calls from the first recorded step on, each instant of a thread "
+        "counted once, the closing synchronisation included: the profiler table's Self CPU total.",
     ),
     "self_gpu_us": Definition(
         "us",
@@ -99,7 +101,11 @@ QUANTITIES: Mapping[str, Definition] = {
         "Width of the first recorded step over the median width of the others.",
     ),
     "step_width_ratio": Definition("ratio", "Widest step over narrowest", "Widest recorded step over the narrowest."),
-    "sync_us": Definition("us", "Closing synchronisation", "Duration of the last cudaDeviceSynchronize of the trace."),
+    "sync_us": Definition(
+        "us",
+        "Closing synchronisation",
+        "Duration of the cudaDeviceSynchronize that closes the trace, after the last recorded step.",
+    ),
     "sync_over_gpu": Definition(
         "ratio",
         "Synchronisation over GPU work",
@@ -125,15 +131,18 @@ QUANTITIES: Mapping[str, Definition] = {
     "launch_delay_us": Definition(
         "us",
         "Launch to start",
-        "From the start of the launching call to the start of its GPU work, over the recorded steps.",
+        "From the start of a launching call to the start of the first GPU work that it launched, over the recorded "
+        "steps.",
     ),
     "profiler_factor": Definition(
-        "ratio", "Profiler's own cost", "Profiled step over latency: how much the profiler slows a step down."
+        "ratio",
+        "Profiler's own cost",
+        "Profiled step over CPU dispatch time: how many times longer the CPU takes for a step under the profiler.",
     ),
     "buffer_requests": Definition(
         "count",
         "Activity buffer requests",
-        "The profiler's own Activity Buffer Request events in the window.",
+        "The profiler's own Activity Buffer Request events in the trace.",
     ),
     "buffer_request_us": Definition(
         "us", "Activity buffer request", "Duration of the profiler's Activity Buffer Request events."

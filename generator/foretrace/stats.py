@@ -65,8 +65,8 @@ def summarise(samples: Iterable[float]) -> Summary:
 def ratio(over: Iterable[float], under: Iterable[float]) -> Summary:
     """median(over) / median(under), with its 95 % interval from a bootstrap with a fixed seed.
 
-    `minimum` and `maximum` are the smallest and largest resampled ratio. `ValueError` where a side has no sample or
-    the lower median is 0.
+    With fewer than five samples a side no interval holds that much: of three it is nine in ten. `minimum` and `maximum`
+    are the smallest and largest resampled ratio. `ValueError` where a side has no sample or the lower median is 0.
     """
     top = np.asarray([value for value in over if math.isfinite(value)], dtype=np.float64)
     bottom = np.asarray([value for value in under if math.isfinite(value)], dtype=np.float64)

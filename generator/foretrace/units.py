@@ -7,53 +7,71 @@ Units are the field's: `us` (microseconds), `bytes`, `ratio` (a factor), `share`
 from __future__ import annotations
 
 import math
+from typing import Literal
 
-_TIME = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
-_BYTES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+Unit = Literal["us", "bytes", "ratio", "share", "count", "registers", "threads", "tflops", "gbps"]
+
+_SCALES = {
+    "us": ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns")),
+    "bytes": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+}
+_FIXED = {"share": (0.01, "%"), "ratio": (1.0, "×"), "tflops": (1.0, "TFLOP/s"), "gbps": (1.0, "GB/s")}
+_WHOLE = {"count", "registers", "threads", "bytes"}
+_MOST_DECIMALS = 6
 
 
 def number(value: float) -> str:
-    """Three significant digits and no exponent: `0.123`, `12.3`, `123`, `12,345`."""
+    """Three significant digits and no exponent: `0.0123`, `1.23`, `123`, `12,345`; what is smaller than 10⁻⁶ is `0`."""
     if not math.isfinite(value):
         return "n/a"
-    magnitude = abs(value)
-    if magnitude == 0 or magnitude >= 99.95:
-        return f"{value:,.0f}"
-    digits = 1 if magnitude >= 9.995 else 2 if magnitude >= 0.9995 else 3
-    return f"{value:.{digits}f}"
+    exponent = int(f"{value:.2e}".partition("e")[2])  # of the rounded value: 99.96 has the digits of 100
+    text = f"{value:,.{min(max(2 - exponent, 0), _MOST_DECIMALS)}f}"
+    return text if text.strip("-0.") else "0"
 
 
 def scale(unit: str, typical: float) -> tuple[float, str]:
-    """The divisor and the printed unit that suit a whole column whose typical value is `typical`."""
-    steps = _TIME if unit == "us" else _BYTES if unit == "bytes" else ()
-    for step, name in steps:
-        if abs(typical) >= step:
-            return float(step), name
-    if steps:
-        step, name = steps[2] if unit == "us" else steps[-1]
-        return float(step), name
-    return {"share": (0.01, "%"), "ratio": (1.0, "×"), "tflops": (1.0, "TFLOP/s"), "gbps": (1.0, "GB/s")}.get(
-        unit, (1.0, "")
-    )
+    """The divisor and the printed unit that suit a whole column whose typical value is `typical`.
+
+    It is the largest step of which the typical value, as printed, is at least one: 999.6 µs are 1.00 ms.
+    """
+    if unit not in _SCALES:
+        return _FIXED.get(unit, (1.0, ""))
+    if typical == 0 or not math.isfinite(typical):
+        return 1.0, "µs" if unit == "us" else "B"
+    steps = _SCALES[unit]
+    return next((step for step in steps if abs(typical) >= 0.9995 * step[0]), steps[-1])
 
 
 def quantity(value: float, unit: str, *, typical: float | None = None) -> str:
     """One value with its unit: `178 µs`, `32.0 MiB`, `94.1 %`, `2.13×`, `1,024`."""
     if not math.isfinite(value):
         return "n/a"
-    if unit in {"count", "registers", "threads"} and float(value).is_integer():
-        return f"{value:,.0f}"
     step, name = scale(unit, value if typical is None else typical)
-    text = number(value / step)
-    return f"{text}×" if name == "×" else f"{text} {name}".rstrip()
+    return _joined(_scaled(value, unit, step), name)
 
 
 def interval(low: float, high: float, unit: str) -> str:
-    """A closed interval in one unit: `171 … 179 µs`; an open end is left out as `≥` or `≤`."""
+    """A closed interval in one unit: `171 … 179 µs`.
+
+    An open end is left out (`≥ 171 µs`, `≤ 179 µs`), and ends that print alike are one value.
+    """
+    if math.isnan(low) or math.isnan(high):
+        return "n/a"
+    if math.isinf(low) and math.isinf(high):
+        return "any"
     if math.isinf(high):
         return f"≥ {quantity(low, unit)}"
     if math.isinf(low):
         return f"≤ {quantity(high, unit)}"
-    step, name = scale(unit, high if abs(high) >= abs(low) else low)
-    text = f"{number(low / step)} … {number(high / step)}"
+    step, name = scale(unit, max(abs(low), abs(high)))
+    first, last = _scaled(low, unit, step), _scaled(high, unit, step)
+    return _joined(first if first == last else f"{first} … {last}", name)
+
+
+def _scaled(value: float, unit: str, step: float) -> str:
+    whole = unit in _WHOLE and step == 1 and float(value).is_integer()
+    return f"{int(value):,}" if whole else number(value / step)
+
+
+def _joined(text: str, name: str) -> str:
     return f"{text}×" if name == "×" else f"{text} {name}".rstrip()
