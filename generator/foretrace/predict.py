@@ -36,6 +36,8 @@ Interval = tuple[float | None, float | None]
 
 def bound(limiter: Limiter, *, where: Wanted | None = None, because: str = "") -> LimitedBy:
     """A step's time is limited by `overhead`, `compute`, `memory`, `communication` or `sync`."""
+    if limiter == "undecided":
+        raise WrongUsage("`undecided` is a verdict, not a prediction", where="bound", remedy="say what limits the step")
     return LimitedBy(limiter=limiter, where=_where(where), because=because)
 
 
@@ -81,7 +83,7 @@ def absent(what: CallKind, name: str, *, where: Wanted | None = None, because: s
 
 def within(quantity: str, between: Interval, *, where: Wanted | None = None, because: str = "") -> Within:
     """A quantity lies in a closed interval in its own unit; `None` leaves an end open."""
-    low, high = between
+    low, high = _limits(between)
     return Within(quantity=_known(quantity), low=low, high=high, where=_where(where), because=because)
 
 
@@ -94,7 +96,9 @@ def ratio(
     quantity: str, *, of: Params, over: Params, between: Interval, where: Wanted | None = None, because: str = ""
 ) -> RatioWithin:
     """A quantity of one variant over that of the variant that differs from it as `of` from `over`."""
-    low, high = between
+    low, high = _limits(between)
+    if of == over:
+        raise WrongUsage("a ratio needs two variants", where=f"of={of}", remedy="let `over` differ from `of`")
     return RatioWithin(
         quantity=_known(quantity), of=of, over=over, low=low, high=high, where=_where(where), because=because
     )
@@ -104,6 +108,8 @@ def order(
     quantity: str, *, parameter: str, growing: Sequence[Scalar], where: Wanted | None = None, because: str = ""
 ) -> Ordered:
     """A quantity grows along these values of a parameter."""
+    if len(growing) < 2:
+        raise WrongUsage("an order needs two values", where=f"growing={growing!r}", remedy=f"name more of {parameter}")
     return Ordered(
         quantity=_known(quantity), parameter=parameter, values=tuple(growing), where=_where(where), because=because
     )
@@ -118,7 +124,7 @@ def geometry(
     because: str = "",
 ) -> Geometry:
     """For every kernel of a family, a launch resource lies in a closed interval."""
-    low, high = between
+    low, high = _limits(between)
     return Geometry(family=family, field=field, low=low, high=high, where=_where(where), because=because)
 
 
@@ -139,6 +145,15 @@ def _where(wanted: Wanted | None) -> dict[str, Scalar | list[Scalar]]:
         key: value if isinstance(value, str | int | float | bool) else list(value)
         for key, value in (wanted or {}).items()
     }
+
+
+def _limits(between: Interval) -> Interval:
+    low, high = between
+    if low is None and high is None:
+        raise WrongUsage("an interval without limits cannot be refuted", where="between", remedy="give it an end")
+    if low is not None and high is not None and not low <= high:
+        raise WrongUsage("an interval's lower end comes first", where=f"between={between}", remedy="swap its ends")
+    return None if low is None else float(low), None if high is None else float(high)
 
 
 def _between(pair: Mapping[str, tuple[Scalar, Scalar]]) -> dict[str, tuple[Scalar, Scalar]]:

@@ -5,22 +5,24 @@ Every kind names the variants it speaks of (`where`: parameter -> value, or a li
 `because`. A verdict covers all variants it speaks of: refuted by one, held only by all. Where the facts do not carry
 an answer the finding is undecided and says what is missing; where an interval straddles a limit, it says that too.
 
-A new kind is one struct with `describe` and `find`, one row in `KINDS`, and one builder function for authors.
+A new kind is one struct with `describe` and `look` (or `find`, where it speaks of pairs), one row in `Kind`, and one
+builder function for authors in `predict`.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import itertools
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, get_args
 
 import msgspec
 
 from foretrace import stats, units
-from foretrace.facts import QUANTITIES, Facts, Kernel, Limiter, Params, Scalar
+from foretrace.facts import QUANTITIES, Call, Facts, Kernel, Limiter, Params, Scalar
 from foretrace.stats import Summary
 
 State = Literal["held", "refuted", "undecided"]
@@ -28,7 +30,19 @@ Where = dict[str, Scalar | list[Scalar]]
 Frequency = Literal["always", "never"]
 CallKind = Literal["op", "annotation", "runtime", "driver", "overhead", "kernel"]
 
-_FIELDS = {"registers": "registers", "shared_bytes": "bytes", "occupancy": "share", "threads": "threads"}
+_RESOURCES = {
+    "registers": ("registers a thread", "registers"),
+    "shared_bytes": ("shared memory a block", "bytes"),
+    "occupancy": ("occupancy", "share"),
+    "threads": ("threads a block", "threads"),
+}
+_ACTIVITIES = {
+    "kernel": ("kernel", "kernels"),
+    "memcpy": ("memcpy", "memcpys"),
+    "memset": ("memset", "memsets"),
+    "any": ("GPU activity", "GPU activities"),
+}
+_CUDA_CALL = re.compile(r"(cu|cuda|hip)[A-Z]")
 
 
 class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,8 +79,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return "; ".join(said[:3]) + more
 
 
-class Expectation(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """What every kind has: the variants it speaks of, and the reason for expecting it."""
+class Expectation(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True):
+    """What every kind has: the variants it speaks of, and the reason for expecting it.
+
+    Defaults are left out when it is written, so that a field added later does not break the seal of an old record.
+    """
 
     where: Where = {}
     because: str = ""
@@ -80,8 +97,8 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
         for name, facts in select(measured, self.where).items():
             if isinstance(facts, Unmeasured):
                 yield _undecided((name,), f"not measured: {facts.reason}")
-            elif missing := next((facts.withheld[need] for need in self.needs() if need in facts.withheld), None):
-                yield _undecided((name,), f"withheld: {missing}")
+            elif missing := [facts.withheld[need] for need in self.needs() if need in facts.withheld]:
+                yield _undecided((name,), f"withheld: {missing[0]}")
             else:
                 state, said = self.look(facts)
                 yield Finding(about=(name,), state=state, measured=said)
@@ -120,12 +137,8 @@ class Counted(Expectation, frozen=True, kw_only=True, tag="count"):
     number: int
 
     def describe(self) -> str:  # noqa: D102
-        word = {"kernel": "kernels", "any": "GPU activities"}.get(self.activity, f"{self.activity}s")
-        return (
-            f"{self.number} {word} a step"
-            if self.number != 1
-            else f"one {word[:-1] if word.endswith('s') else word} a step"
-        )
+        one, many = _ACTIVITIES[self.activity]
+        return f"one {one} a step" if self.number == 1 else f"{self.number} {many} a step"
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         if not facts.steps:
@@ -137,7 +150,8 @@ class Counted(Expectation, frozen=True, kw_only=True, tag="count"):
             for step in facts.steps
         ]
         kinds = list(dict.fromkeys(str(step.activities) for step in facts.steps))
-        said = f"{kinds[0]} in each of {len(counts)} steps" if len(kinds) == 1 else " / ".join(kinds)
+        steps = "the only step" if len(counts) == 1 else f"each of {len(counts)} steps"
+        said = f"{kinds[0]} in {steps}" if len(kinds) == 1 else " / ".join(kinds)
         return _state(all(count == self.number for count in counts)), said
 
 
@@ -151,13 +165,12 @@ class CallsCounted(Expectation, frozen=True, kw_only=True, tag="calls"):
         return f"{self.number} × {self.call} a step"
 
     def needs(self) -> tuple[str, ...]:  # noqa: D102
-        return ("activities",) if self.call.startswith("cu") else ()
+        return ("activities",) if _CUDA_CALL.match(self.call) else ()
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         if not facts.steps:
             return "undecided", "no step was recorded"
-        rows = [call.per_step for call in facts.calls if _matches(self.call, call.name)]
-        counts = [sum(row[index] for row in rows) for index in range(len(facts.steps))]
+        counts = _per_step(self.call, facts.calls, len(facts.steps))
         return _state(all(count == self.number for count in counts)), f"{_each(counts)} × {self.call}"
 
 
@@ -169,30 +182,27 @@ class Kernels(Expectation, frozen=True, kw_only=True, tag="kernels"):
     family: str = ""
 
     def describe(self) -> str:  # noqa: D102
-        (parameter, (one, other)) = next(iter(self.between.items()))
-        return f"{self.relation} {self.family or 'kernel'} kernel names for {parameter} {one} and {other}"
+        ((parameter, (one, other)),) = self.between.items()
+        family = f"{self.family} " if self.family else ""
+        return f"{self.relation} {family}kernel names for {parameter} {one} and {other}"
 
     def find(self, measured: Measured) -> Iterator[Finding]:  # noqa: D102
         ((parameter, (one, other)),) = self.between.items()
-        for about, first, second in _pairs(measured, self.where, {parameter: one}, {parameter: other}):
-            if isinstance(second, str):
-                yield _undecided(about, second)
-                continue
-            assert not isinstance(first, str)
-            withheld = first.withheld.get("activities") or second.withheld.get("activities")
-            if withheld:
-                yield _undecided(about, f"withheld: {withheld}")
-                continue
-            ours, theirs = self._names(first), self._names(second)
-            if not ours or not theirs:
-                yield _undecided(about, f"no {self.family} kernel on one side")
-            else:
-                said = f"both {_names(ours)}" if ours == theirs else f"{_names(ours)} against {_names(theirs)}"
-                yield Finding(about=about, state=_state((ours == theirs) == (self.relation == "same")), measured=said)
+        return _compare(measured, self.where, {parameter: one}, {parameter: other}, self._look_at_both)
 
-    def _names(self, facts: Facts) -> Counter[str]:
+    def _look_at_both(self, first: Facts, second: Facts) -> tuple[State, str]:
+        withheld = [facts.withheld["activities"] for facts in (first, second) if "activities" in facts.withheld]
+        if withheld:
+            return "undecided", f"withheld: {withheld[0]}"
+        ours, theirs = self._names(first), self._names(second)
+        if not ours or not theirs:
+            return "undecided", f"no {self.family or 'GPU'} kernel on one side"
+        measured = f"both {', '.join(ours)}" if ours == theirs else f"{', '.join(ours)} against {', '.join(theirs)}"
+        return _state((ours == theirs) == (self.relation == "same")), measured
+
+    def _names(self, facts: Facts) -> list[str]:
         rows = [row for row in facts.kernels if row.activity == "kernel" and self.family in ("", row.family)]
-        return Counter({row.name: sum(row.per_step) for row in rows})
+        return sorted({row.name for row in rows})
 
 
 class Appears(Expectation, frozen=True, kw_only=True, tag="appears"):
@@ -214,9 +224,9 @@ class Appears(Expectation, frozen=True, kw_only=True, tag="appears"):
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         if not facts.steps:
             return "undecided", "no step was recorded"
-        rows = facts.kernels if self.what == "kernel" else [call for call in facts.calls if call.kind == self.what]
-        per_step = [row.per_step for row in rows if _matches(self.name, row.name)]
-        counts = [sum(row[index] for row in per_step) for index in range(len(facts.steps))]
+        calls = [call for call in facts.calls if call.kind == self.what]
+        kernels = [row for row in facts.kernels if row.activity == "kernel"]
+        counts = _per_step(self.name, kernels if self.what == "kernel" else calls, len(facts.steps))
         held = all(counts) if self.how_often == "always" else not any(counts)
         return _state(held), f"{_each(counts)} × {self.name}" if any(counts) else f"no {self.name}"
 
@@ -236,9 +246,9 @@ class Within(Expectation, frozen=True, kw_only=True, tag="within"):
         return (self.quantity,)
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
-        found = facts.quantities.get(self.quantity)
-        if found is None:
-            return "undecided", f"no {QUANTITIES[self.quantity].title.lower()} for this variant"
+        found = _quantity(facts, self.quantity)
+        if isinstance(found, str):
+            return "undecided", found
         return _inside(found, self.low, self.high), said(found, QUANTITIES[self.quantity].unit)
 
 
@@ -261,16 +271,13 @@ class RatioWithin(Expectation, frozen=True, kw_only=True, tag="ratio"):
         )
 
     def find(self, measured: Measured) -> Iterator[Finding]:  # noqa: D102
-        for about, first, second in _pairs(measured, self.where, self.of, self.over):
-            if isinstance(second, str):
-                yield _undecided(about, second)
-                continue
-            assert not isinstance(first, str)
-            found = change(first, second, self.quantity)
-            if isinstance(found, str):
-                yield _undecided(about, found)
-            else:
-                yield Finding(about=about, state=_inside(found, self.low, self.high), measured=said(found, "ratio"))
+        return _compare(measured, self.where, self.of, self.over, self._look_at_both)
+
+    def _look_at_both(self, first: Facts, second: Facts) -> tuple[State, str]:
+        found = change(first, second, self.quantity)
+        if isinstance(found, str):
+            return "undecided", found
+        return _inside(found, self.low, self.high), said(found, "ratio")
 
 
 class Ordered(Expectation, frozen=True, kw_only=True, tag="order"):
@@ -284,26 +291,25 @@ class Ordered(Expectation, frozen=True, kw_only=True, tag="order"):
         return f"{QUANTITIES[self.quantity].title} grows over {self.parameter} " + " < ".join(map(str, self.values))
 
     def find(self, measured: Measured) -> Iterator[Finding]:  # noqa: D102
-        for low, high in zip(self.values, self.values[1:], strict=False):
-            for about, first, second in _pairs(measured, self.where, {self.parameter: low}, {self.parameter: high}):
-                if isinstance(second, str):
-                    yield _undecided(about, second)
-                    continue
-                assert not isinstance(first, str)
-                smaller, larger = _quantity(first, self.quantity), _quantity(second, self.quantity)
-                if isinstance(smaller, str) or isinstance(larger, str):
-                    yield _undecided(about, smaller if isinstance(smaller, str) else str(larger))
-                else:
-                    unit = QUANTITIES[self.quantity].unit
-                    state: State = (
-                        "held" if smaller.high < larger.low else "refuted" if larger.high < smaller.low else "undecided"
-                    )
-                    sign = {"held": "<", "refuted": ">", "undecided": "≈"}[state]
-                    yield Finding(
-                        about=about,
-                        state=state,
-                        measured=f"{low}: {said(smaller, unit)} {sign} {high}: {said(larger, unit)}",
-                    )
+        for low, high in itertools.pairwise(self.values):
+            look = functools.partial(self._look_at_both, low, high)
+            one, other = {self.parameter: low}, {self.parameter: high}
+            yield from tuple(_compare(measured, self.where, one, other, look)) or (_no_variant(),)
+
+    def _look_at_both(self, low: Scalar, high: Scalar, first: Facts, second: Facts) -> tuple[State, str]:
+        smaller, larger = _quantity(first, self.quantity), _quantity(second, self.quantity)
+        if isinstance(smaller, str):
+            return "undecided", smaller
+        if isinstance(larger, str):
+            return "undecided", larger
+        unit = QUANTITIES[self.quantity].unit
+        state: State = "undecided"
+        if smaller.high < larger.low:
+            state = "held"
+        elif larger.high < smaller.low:
+            state = "refuted"
+        sign = {"held": "<", "refuted": ">", "undecided": "≈"}[state]
+        return state, f"{low}: {said(smaller, unit)} {sign} {high}: {said(larger, unit)}"
 
 
 class Geometry(Expectation, frozen=True, kw_only=True, tag="geometry"):
@@ -315,26 +321,19 @@ class Geometry(Expectation, frozen=True, kw_only=True, tag="geometry"):
     high: float | None = None
 
     def describe(self) -> str:  # noqa: D102
-        word = {
-            "registers": "registers a thread",
-            "shared_bytes": "shared memory a block",
-            "threads": "threads a block",
-        }
-        interval = units.interval(*_ends(self.low, self.high), _FIELDS[self.field])
-        return f"{self.family} kernels: {word.get(self.field, self.field)} {interval}"
+        words, unit = _RESOURCES[self.field]
+        return f"{self.family} kernels: {words} {units.interval(*_ends(self.low, self.high), unit)}"
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
-        values = {
-            row.label: _resource(row, self.field)
-            for row in facts.kernels
-            if row.family == self.family and row.activity == "kernel"
-        }
-        if not values or any(value is None for value in values.values()):
-            return "undecided", f"no {self.field} known for a {self.family} kernel"
-        known = {label: value for label, value in values.items() if value is not None}
-        shown = "; ".join(f"{label}: {units.quantity(value, _FIELDS[self.field])}" for label, value in known.items())
+        found = [(row.label, _resource(row, self.field)) for row in _launched(facts, self.family)]
+        known = [(label, value) for label, value in found if value is not None]
         low, high = _ends(self.low, self.high)
-        return _state(all(low <= value <= high for value in known.values())), f"{self.field} {shown}"
+        held = all(low <= value <= high for _, value in known)
+        words, unit = _RESOURCES[self.field]
+        if not known or (held and len(known) < len(found)):
+            return "undecided", f"no {words} known for a {self.family} kernel"
+        shown = dict.fromkeys(f"{label}: {units.quantity(value, unit)} {words}" for label, value in known)
+        return _state(held), "; ".join(shown)
 
 
 class PrecededBy(Expectation, frozen=True, kw_only=True, tag="preceded"):
@@ -348,14 +347,16 @@ class PrecededBy(Expectation, frozen=True, kw_only=True, tag="preceded"):
         return f"{self.family} launches {self.how_often} preceded by {self.call}"
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
-        rows = [row for row in facts.kernels if row.family == self.family and row.activity == "kernel"]
+        rows = _launched(facts, self.family)
         if not rows:
             return "undecided", f"no {self.family} kernel was launched"
+        if not all(row.launch_call for row in rows):
+            return "undecided", f"a {self.family} kernel is not linked to the call that launched it"
         seen = [any(_matches(self.call, call) for call in row.calls_before) for row in rows]
-        shown = "; ".join(
+        shown = dict.fromkeys(
             f"{row.label}: {', '.join(row.calls_before) or 'no call'} before {row.launch_call}" for row in rows
         )
-        return _state(all(seen) if self.how_often == "always" else not any(seen)), shown
+        return _state(all(seen) if self.how_often == "always" else not any(seen)), "; ".join(shown)
 
 
 class AllOf(Expectation, frozen=True, kw_only=True, tag="all"):
@@ -368,7 +369,7 @@ class AllOf(Expectation, frozen=True, kw_only=True, tag="all"):
 
     def find(self, measured: Measured) -> Iterator[Finding]:  # noqa: D102
         for part in self.parts:
-            yield from part.find(measured)
+            yield from tuple(part.find(measured)) or (_no_variant(),)
 
 
 Kind = (
@@ -384,22 +385,10 @@ Kind = (
     | PrecededBy
     | AllOf
 )
-KINDS: tuple[type[Expectation], ...] = (
-    LimitedBy,
-    Counted,
-    CallsCounted,
-    Kernels,
-    Appears,
-    Within,
-    RatioWithin,
-    Ordered,
-    Geometry,
-    PrecededBy,
-    AllOf,
-)
+KINDS: tuple[type[Expectation], ...] = get_args(Kind)
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A published statement, in the form in which it can be judged here."""
 
     id: str
@@ -412,9 +401,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge(expectation: Kind, measured: Measured) -> Verdict:
     """The verdict on an expectation: refuted by one finding, held only if all hold, else undecided."""
-    findings = tuple(expectation.find(measured))
-    if not findings:
-        findings = (_undecided((), "no variant of this run fits"),)
+    findings = tuple(expectation.find(measured)) or (_no_variant(),)
     states = {finding.state for finding in findings}
     state: State = "refuted" if "refuted" in states else "undecided" if "undecided" in states else "held"
     return Verdict(state=state, findings=findings)
@@ -455,8 +442,8 @@ def change(first: Facts, second: Facts, quantity: str) -> Summary | str:
         median=top.median / bottom.median,
         low=top.low / bottom.high,
         high=top.high / bottom.low,
-        minimum=top.minimum / bottom.maximum if bottom.maximum else math.inf,
-        maximum=top.maximum / bottom.minimum if bottom.minimum else math.inf,
+        minimum=top.minimum / bottom.maximum,
+        maximum=top.maximum / bottom.minimum if bottom.minimum > 0 else math.inf,
         mean=top.mean / bottom.mean,
     )
 
@@ -486,16 +473,25 @@ def _undecided(about: tuple[str, ...], why: str) -> Finding:
     return Finding(about=about, state="undecided", measured=why)
 
 
+def _no_variant() -> Finding:
+    return _undecided((), "no variant of this run fits")
+
+
+def _per_step(pattern: str, rows: Iterable[Kernel | Call], steps: int) -> list[int]:
+    found = [row.per_step for row in rows if _matches(pattern, row.name)]
+    return [sum(counts[index] for counts in found) for index in range(steps)]
+
+
+def _launched(facts: Facts, family: str) -> list[Kernel]:
+    return [row for row in facts.kernels if row.activity == "kernel" and row.family == family]
+
+
 def _matches(pattern: str, name: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
 
 
 def _each(counts: Sequence[int]) -> str:
     return f"{counts[0]}" if len(set(counts)) == 1 else "/".join(map(str, counts))
-
-
-def _names(names: Counter[str]) -> str:
-    return ", ".join(sorted(names))
 
 
 def _said(params: Params) -> str:
@@ -515,27 +511,38 @@ def _resource(row: Kernel, field: str) -> float | None:
     return value
 
 
-def _pairs(
-    measured: Measured, where: Where, first: Params, second: Params
-) -> Iterator[tuple[tuple[str, ...], Facts | str, Facts | str]]:
-    """Each variant that fits `where` and `first`, with the one that differs from it only by `second`.
+def _compare(
+    measured: Measured, where: Where, first: Params, second: Params, look: Callable[[Facts, Facts], tuple[State, str]]
+) -> Iterator[Finding]:
+    """Each variant that fits `where` and `first`, looked at beside each that differs from it only by `second`.
 
-    Where a side is not there or not measured, the last item is the reason, as a string.
+    Only the parameters that `first` or `second` name may differ; one that is named and not there counts as differing.
     """
     keys = first.keys() | second.keys()
     free = {key: value for key, value in where.items() if key not in keys}
     for name, facts in select(measured, {**free, **first}).items():
-        rest = {key: value for key, value in facts.params.items() if key not in keys}
-        partners = select(measured, {**rest, **second})
-        partner = next((other for other in partners if len(partners[other].params) == len(facts.params)), None)
-        if partner is None:
-            yield (name,), "", f"no partner with {_said(second)} was measured"
-            continue
-        about, other = (name, partner), partners[partner]
-        if isinstance(facts, Unmeasured) or isinstance(other, Unmeasured):
-            reason = (
-                facts.reason if isinstance(facts, Unmeasured) else other.reason if isinstance(other, Unmeasured) else ""
-            )
-            yield about, "", f"not measured: {reason}"
-        else:
-            yield about, facts, other
+        rest = _without(facts.params, keys)
+        partners = {
+            other: found
+            for other, found in select(measured, {**second}).items()
+            if _without(found.params, keys) == rest
+        }
+        if not partners:
+            yield _undecided((name,), f"no partner with {_said(second)} was measured")
+        for other, found in partners.items():
+            state, text = _look(facts, found, look)
+            yield Finding(about=(name, other), state=state, measured=text)
+
+
+def _look(
+    first: Facts | Unmeasured, second: Facts | Unmeasured, look: Callable[[Facts, Facts], tuple[State, str]]
+) -> tuple[State, str]:
+    if isinstance(first, Unmeasured):
+        return "undecided", f"not measured: {first.reason}"
+    if isinstance(second, Unmeasured):
+        return "undecided", f"not measured: {second.reason}"
+    return look(first, second)
+
+
+def _without(params: Params, keys: Collection[str]) -> Params:
+    return {key: value for key, value in params.items() if key not in keys}

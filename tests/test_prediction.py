@@ -1,0 +1,563 @@
+"""What makes a verdict: each kind of expectation held, refuted and undecided; nothing passes by not being there."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from facts_builder import call, facts, kernel
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foretrace.facts import Activities
+from foretrace.prediction import (
+    KINDS,
+    AllOf,
+    Appears,
+    CallsCounted,
+    Claim,
+    Counted,
+    Expectation,
+    Geometry,
+    Kernels,
+    Kind,
+    LimitedBy,
+    Ordered,
+    PrecededBy,
+    RatioWithin,
+    Unmeasured,
+    Within,
+    change,
+    fits,
+    judge,
+    seal,
+    select,
+)
+
+if TYPE_CHECKING:
+    from foretrace.facts import Facts, Params
+    from foretrace.prediction import Measured, State, Where
+
+QUERY = "cudaOccupancyMaxActiveBlocksPerMultiprocessor"
+TWO = Within(quantity="step_us", low=9.0, high=11.0, because="it is a nanosecond a byte")
+
+
+def one(found: Facts) -> Measured:
+    """A run of one variant."""
+    return {"only": found}
+
+
+def two(eager: Facts, compiled: Facts) -> Measured:
+    """A run of two variants that differ in their mode."""
+    return {
+        "eager": msgspec.structs.replace(eager, params={"size": 64, "mode": "eager"}),
+        "compile": msgspec.structs.replace(compiled, params={"size": 64, "mode": "compile"}),
+    }
+
+
+def sizes(*values: float | tuple[float, ...]) -> Measured:
+    """A run over the sizes 1, 2, 4 …, with these step times."""
+    return {f"s{index}": facts({"size": 2**index}, step_us=value) for index, value in enumerate(values)}
+
+
+# Kind -> an expectation, and a run for each state.
+EXAMPLES: dict[type[Expectation], tuple[Kind, dict[State, Measured]]] = {
+    LimitedBy: (
+        LimitedBy(limiter="overhead", because="a launch takes longer than the kernel"),
+        {
+            "held": one(facts(bound="overhead")),
+            "refuted": one(facts(bound="memory")),
+            "undecided": one(facts(bound="undecided")),
+        },
+    ),
+    Counted: (
+        Counted(activity="kernel", number=2, because="nothing is fused"),
+        {
+            "held": one(facts(steps=(2, 2, 2))),
+            "refuted": one(facts(steps=(2, 3, 2))),
+            "undecided": one(facts(steps=())),
+        },
+    ),
+    CallsCounted: (
+        CallsCounted(call="cudaLaunch*", number=2),
+        {
+            "held": one(facts(calls=[call("cudaLaunchKernel"), call("cudaLaunchKernelExC"), call("aten::mm")])),
+            "refuted": one(facts(calls=[call("cudaLaunchKernel", per_step=(2, 2, 1))])),
+            "undecided": one(facts(steps=())),
+        },
+    ),
+    Kernels: (
+        Kernels(relation="same", between={"mode": ("eager", "compile")}, family="gemm"),
+        {
+            "held": two(facts(kernels=[kernel("a")]), facts(kernels=[kernel("a"), kernel("b", family="pointwise")])),
+            "refuted": two(facts(kernels=[kernel("a")]), facts(kernels=[kernel("b")])),
+            "undecided": two(facts(kernels=[kernel("a")]), facts()),
+        },
+    ),
+    Appears: (
+        Appears(what="op", name="aten::add*", how_often="always"),
+        {
+            "held": one(facts(calls=[call("aten::add_", per_step=(1, 2, 1))])),
+            "refuted": one(facts(calls=[call("aten::add", per_step=(1, 0, 1))])),
+            "undecided": one(facts(steps=())),
+        },
+    ),
+    Within: (
+        TWO,
+        {
+            "held": one(facts(step_us=(9.5, 10.0, 10.5))),
+            "refuted": one(facts(step_us=(11.5, 12.0, 12.5))),
+            "undecided": one(facts(step_us=(10.0, 10.5, 11.5))),
+        },
+    ),
+    RatioWithin: (
+        RatioWithin(quantity="step_us", of={"mode": "compile"}, over={"mode": "eager"}, low=1.5, high=2.5),
+        {
+            "held": two(facts(step_us=(9.9, 10.0, 10.1)), facts(step_us=(19.9, 20.0, 20.1))),
+            "refuted": two(facts(step_us=(9.9, 10.0, 10.1)), facts(step_us=(9.9, 10.0, 10.1))),
+            "undecided": two(facts(step_us=(9.9, 10.0, 10.1)), facts(step_us=(14.0, 15.0, 16.0))),
+        },
+    ),
+    Ordered: (
+        Ordered(quantity="step_us", parameter="size", values=(1, 2, 4)),
+        {
+            "held": sizes((9.0, 10.0), (19.0, 20.0), (39.0, 40.0)),
+            "refuted": sizes((9.0, 10.0), (19.0, 20.0), (14.0, 15.0)),
+            "undecided": sizes((9.0, 10.0), (19.0, 20.0), (19.5, 22.0)),
+        },
+    ),
+    Geometry: (
+        Geometry(family="gemm", field="registers", low=32.0, high=64.0),
+        {
+            "held": one(facts(kernels=[kernel(registers=64), kernel("add", family="pointwise", registers=255)])),
+            "refuted": one(facts(kernels=[kernel(registers=65), kernel(registers=64)])),
+            "undecided": one(facts(kernels=[kernel(registers=None)])),
+        },
+    ),
+    PrecededBy: (
+        PrecededBy(family="gemm", call="cudaOccupancy*", how_often="always"),
+        {
+            "held": one(facts(kernels=[kernel(calls_before=("cudaFree", QUERY))])),
+            "refuted": one(facts(kernels=[kernel(calls_before=(QUERY,)), kernel("b")])),
+            "undecided": one(facts(kernels=[kernel("add", family="pointwise")])),
+        },
+    ),
+    AllOf: (
+        AllOf(parts=(TWO, Counted(activity="kernel", number=2))),
+        {
+            "held": one(facts(step_us=10.0)),
+            "refuted": one(facts(step_us=10.0, steps=(1, 1))),
+            "undecided": one(facts(steps=(2, 2))),
+        },
+    ),
+}
+STATES: tuple[State, ...] = ("held", "refuted", "undecided")
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_can_be_held_refuted_and_undecided(kind: type[Expectation], state: State) -> None:
+    expectation, runs = EXAMPLES[kind]
+    verdict = judge(expectation, runs[state])
+    assert verdict.state == state
+    assert verdict.measured
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_says_what_it_expects_in_one_line(kind: type[Expectation]) -> None:
+    said = EXAMPLES[kind][0].describe()
+    assert said
+    assert re.search(r"\n|  |None|inf", said) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_comes_back_from_a_record_as_it_was(kind: type[Expectation]) -> None:
+    expectation = EXAMPLES[kind][0]
+    written = msgspec.json.encode(expectation)
+    assert msgspec.json.decode(written, type=Kind) == expectation
+    assert seal(msgspec.json.decode(written, type=Kind)) == seal(expectation)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_undecided_with_the_reason_for_a_variant_that_was_not_measured(kind: type[Expectation]) -> None:
+    expectation, runs = EXAMPLES[kind]
+    measured: Measured = {
+        name: Unmeasured(params=found.params, reason="ran out of memory") for name, found in runs["refuted"].items()
+    }
+    verdict = judge(expectation, measured)
+    assert (verdict.state, verdict.measured) == ("undecided", "not measured: ran out of memory")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_undecided_with_the_reason_where_what_it_needs_is_withheld(kind: type[Expectation]) -> None:
+    expectation, runs = EXAMPLES[kind]
+    reason = "12 kernels have no launch"
+    withheld = {"activities": reason, "bound": reason, "step_us": reason}
+    calls = [call("cudaLaunchKernel", kind="runtime")]
+    measured: Measured = {
+        name: msgspec.structs.replace(found, withheld=withheld, calls=calls) for name, found in runs["refuted"].items()
+    }
+    if kind is Appears:  # what ran on the CPU is seen whatever is wrong with the GPU's side
+        expectation = Appears(what="kernel", name="*", how_often="always")
+    verdict = judge(expectation, measured)
+    assert (verdict.state, verdict.measured) == ("undecided", f"withheld: {reason}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_undecided_where_no_variant_fits(kind: type[Expectation]) -> None:
+    verdict = judge(EXAMPLES[kind][0], {})
+    assert (verdict.state, verdict.measured) == ("undecided", "no variant of this run fits")
+
+
+def test_every_kind_is_registered() -> None:
+    assert set(Expectation.__subclasses__()) == set(KINDS) == set(EXAMPLES)
+    assert len({msgspec.json.encode(EXAMPLES[kind][0]).split(b'"')[3] for kind in KINDS}) == len(KINDS)
+
+
+def test_a_kind_that_is_not_known_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError, match="Invalid value 'prophecy'"):
+        msgspec.json.decode(b'{"kind":"prophecy"}', type=Kind)
+
+
+def test_one_refuting_variant_refutes_and_is_named() -> None:
+    run: Measured = {"a": facts(step_us=10.0), "b": facts(step_us=20.0), "c": Unmeasured(params={}, reason="killed")}
+    verdict = judge(TWO, run)
+    assert verdict.state == "refuted"
+    assert verdict.measured == "20.0 µs"
+    assert [finding.about for finding in verdict.findings if finding.state == "refuted"] == [("b",)]
+
+
+def test_nothing_is_held_while_a_variant_is_undecided() -> None:
+    run: Measured = {"a": facts(step_us=10.0), "b": Unmeasured(params={}, reason="killed")}
+    assert judge(TWO, run).measured == "not measured: killed"
+
+
+def test_a_verdict_shows_three_findings_and_counts_the_rest() -> None:
+    run = {str(index): facts(step_us=20.0 + index) for index in range(6)} | {"again": facts(step_us=20.0)}
+    assert judge(TWO, run).measured == "20.0 µs; 21.0 µs; 22.0 µs; and 3 more"
+
+
+@pytest.mark.parametrize(
+    ("samples", "state"),
+    [
+        ((9.0, 10.0, 11.0), "held"),
+        ((8.9, 10.0, 11.0), "undecided"),
+        ((7.0, 8.0, 8.9), "refuted"),
+        ((7.0, 8.0, 9.0), "undecided"),
+        ((11.0, 12.0, 13.0), "undecided"),
+        ((1.0, 10.0, 99.0), "undecided"),
+    ],
+)
+def test_an_interval_that_straddles_a_limit_decides_nothing(samples: tuple[float, ...], state: State) -> None:
+    assert judge(TWO, one(facts(step_us=samples))).state == state
+
+
+@pytest.mark.parametrize(("low", "high", "state"), [(None, 9.0, "refuted"), (9.0, None, "held"), (None, 10.0, "held")])
+def test_an_open_end_is_no_limit(low: float | None, high: float | None, state: State) -> None:
+    assert judge(Within(quantity="step_us", low=low, high=high), one(facts(step_us=10.0))).state == state
+
+
+def test_a_quantity_that_is_zero_is_measured() -> None:
+    verdict = judge(Within(quantity="buffer_requests", low=0.0, high=0.0), one(facts(buffer_requests=0.0)))
+    assert (verdict.state, verdict.measured) == ("held", "0")
+
+
+def test_a_measured_value_has_its_spread_beside_it() -> None:
+    assert judge(TWO, one(facts(step_us=(9.5, 10.0, 10.5)))).measured == "10.0 µs (9.50 … 10.5 µs)"
+
+
+@pytest.mark.parametrize(
+    ("activity", "number", "state"),
+    [("kernel", 2, "held"), ("memcpy", 1, "held"), ("memset", 0, "held"), ("any", 3, "held"), ("any", 2, "refuted")],
+)
+def test_a_copy_is_no_kernel(activity: str, number: int, state: State) -> None:
+    run = one(facts(steps=[Activities(kernel=2, memcpy=1)] * 3))
+    verdict = judge(msgspec.convert({"kind": "count", "activity": activity, "number": number}, Kind), run)
+    assert verdict.state == state
+    assert verdict.measured == "2 kernels + 1 memcpy in each of 3 steps"
+
+
+def test_steps_that_differ_are_shown_as_they_differ() -> None:
+    verdict = judge(Counted(activity="kernel", number=2), one(facts(steps=(2, 3, 2))))
+    assert verdict.measured == "2 kernels / 3 kernels"
+    assert judge(Counted(activity="kernel", number=2), one(facts(steps=(2,)))).measured == "2 kernels in the only step"
+
+
+@pytest.mark.parametrize(
+    ("expectation", "text"),
+    [
+        (Counted(activity="any", number=1), "one GPU activity a step"),
+        (Counted(activity="any", number=0), "0 GPU activities a step"),
+        (Counted(activity="memcpy", number=1), "one memcpy a step"),
+        (Counted(activity="kernel", number=2), "2 kernels a step"),
+        (Kernels(relation="different", between={"mode": ("a", "b")}), "different kernel names for mode a and b"),
+        (Kernels(relation="same", between={"n": (1, 2)}, family="gemm"), "same gemm kernel names for n 1 and 2"),
+        (Within(quantity="step_us", low=5.0), "Step time ≥ 5.00 µs"),
+        (Geometry(family="gemm", field="shared_bytes", low=0.0, high=0.0), "gemm kernels: shared memory a block 0 B"),
+        (Ordered(quantity="step_us", parameter="n", values=(1, 2)), "Step time grows over n 1 < 2"),
+    ],
+)
+def test_an_expectation_reads_as_english(expectation: Kind, text: str) -> None:
+    assert expectation.describe() == text
+
+
+def test_the_cpu_is_seen_whatever_is_wrong_with_the_gpu() -> None:
+    run = one(facts(withheld={"activities": "no GPU"}, calls=[call("aten::mm"), call("custom_ops::mm")]))
+    for expectation in (
+        Appears(what="op", name="aten::mm", how_often="always"),
+        CallsCounted(call="aten::mm", number=1),
+        CallsCounted(call="custom_ops::mm", number=1),
+    ):
+        assert judge(expectation, run).state == "held"
+    for name in ("cudaLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel"):
+        assert judge(CallsCounted(call=name, number=0), run).state == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "state"),
+    [("op", "cudaMalloc", "held"), ("runtime", "cudaMalloc", "refuted"), ("kernel", "gemm*", "refuted")],
+)
+def test_absent_speaks_of_one_sort_of_thing_only(what: str, name: str, state: State) -> None:
+    run = one(facts(calls=[call("cudaMalloc", kind="runtime")], kernels=[kernel("gemm_1")]))
+    never = msgspec.convert({"kind": "appears", "what": what, "name": name, "how_often": "never"}, Kind)
+    assert judge(never, run).state == state
+
+
+def test_a_copy_is_not_present_as_a_kernel() -> None:
+    run = one(facts(kernels=[kernel("Memcpy DtoD", activity="memcpy", family="copy")]))
+    assert judge(Appears(what="kernel", name="Memcpy*", how_often="always"), run).state == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "state"),
+    [
+        ("aten::add", "aten::add_", "refuted"),
+        ("aten::add*", "aten::add_", "held"),
+        ("*add*", "aten::add_", "held"),
+        ("a.b", "axb", "refuted"),
+        ("f(x)[0]+$", "f(x)[0]+$", "held"),
+        ("void f<*>(int*)", "void f<A, B>(int*)", "held"),
+        ("a*z", "a\nmiddle\r\nz", "held"),
+        ("## Call *", "## Call CompiledFxGraph fab.c|d `x` ##", "held"),
+        ("a", "a\n", "refuted"),
+        ("*", "", "held"),
+        ("\\d", "7", "refuted"),
+    ],
+)
+def test_a_star_stands_for_anything_and_nothing_else_is_special(pattern: str, name: str, state: State) -> None:
+    run = one(facts(calls=[call(name)]))
+    assert judge(Appears(what="op", name=pattern, how_often="always"), run).state == state
+
+
+@given(st.text())
+def test_a_name_matches_itself(name: str) -> None:
+    assert judge(Appears(what="op", name=name, how_often="always"), one(facts(calls=[call(name)]))).state == "held"
+
+
+def test_the_names_are_compared_and_not_how_often_they_were_launched() -> None:
+    short = facts(kernels=[kernel("a", per_step=(1, 1, 1)), kernel("a", per_step=(1, 0, 0), grid=(2, 1, 1))])
+    long = facts(steps=[1] * 20, kernels=[kernel("a", per_step=(1,) * 20)])
+    verdict = judge(EXAMPLES[Kernels][0], two(short, long))
+    assert (verdict.state, verdict.measured) == ("held", "both a")
+
+
+def test_different_kernels_are_both_named() -> None:
+    different = Kernels(relation="different", between={"mode": ("eager", "compile")})
+    verdict = judge(different, two(facts(kernels=[kernel("b"), kernel("a")]), facts(kernels=[kernel("a")])))
+    assert (verdict.state, verdict.measured) == ("held", "a, b against a")
+
+
+def test_without_a_kernel_on_one_side_kernels_are_not_called_different() -> None:
+    different = Kernels(relation="different", between={"mode": ("eager", "compile")})
+    verdict = judge(different, two(facts(kernels=[kernel("a")]), facts()))
+    assert (verdict.state, verdict.measured) == ("undecided", "no GPU kernel on one side")
+
+
+GRID: dict[str, Params] = {
+    f"{size}-{mode}-{window}": {"size": size, "mode": mode, "window": window}
+    for size in (64, 4096)
+    for mode in ("eager", "compile", "max")
+    for window in ("cold", "warm")
+}
+
+
+def test_a_partner_differs_only_in_the_named_parameters() -> None:
+    run = {name: facts(params, step_us=10.0) for name, params in GRID.items()}
+    ratio = RatioWithin(quantity="step_us", of={"mode": "compile"}, over={"mode": "eager"}, low=0.5, high=1.5)
+    assert {finding.about for finding in judge(ratio, run).findings} == {
+        (f"{size}-compile-{window}", f"{size}-eager-{window}") for size in (64, 4096) for window in ("cold", "warm")
+    }
+    some = msgspec.structs.replace(ratio, where={"size": [64], "window": "warm", "mode": "max"})
+    assert [finding.about for finding in judge(some, run).findings] == [("64-compile-warm", "64-eager-warm")]
+
+
+def test_a_parameter_that_only_one_side_has_may_be_named() -> None:
+    run = {
+        "eager": facts({"mode": "eager"}, step_us=20.0),
+        "other": facts({"mode": "eager", "threads": 8}, step_us=1.0),
+        "compile": facts({"mode": "compile", "backend": "inductor"}, step_us=10.0),
+    }
+    ratio = RatioWithin(
+        quantity="step_us", of={"mode": "compile", "backend": "inductor"}, over={"mode": "eager"}, low=0.5, high=0.5
+    )
+    assert [finding.about for finding in judge(ratio, run).findings] == [("compile", "eager")]
+    unnamed = msgspec.structs.replace(ratio, of={"mode": "compile"})
+    assert judge(unnamed, run).measured == "no partner with mode eager was measured"
+
+
+def test_each_of_several_partners_is_looked_at() -> None:
+    run = {
+        "ours": facts({"mode": "compile"}, step_us=10.0),
+        "near": facts({"mode": "eager", "flag": 1}, step_us=10.0),
+        "far": facts({"mode": "eager", "flag": 2}, step_us=99.0),
+    }
+    ratio = RatioWithin(
+        quantity="step_us", of={"mode": "compile"}, over={"mode": "eager", "flag": 1}, low=1.0, high=1.0
+    )
+    assert [finding.about for finding in judge(ratio, run).findings] == [("ours", "near")]
+    either = Kernels(relation="same", between={"flag": (1, 2)})
+    assert [finding.about for finding in judge(either, run).findings] == [("near", "far")]
+
+
+def test_a_missing_partner_leaves_it_undecided() -> None:
+    run = {"64": facts({"size": 64, "mode": "compile"}, step_us=1.0), "x": facts({"size": 9, "mode": "eager"})}
+    verdict = judge(EXAMPLES[RatioWithin][0], run)
+    assert [(finding.about, finding.measured) for finding in verdict.findings] == [
+        (("64",), "no partner with mode eager was measured")
+    ]
+
+
+def test_a_ratio_over_nothing_is_undecided_and_not_infinite() -> None:
+    verdict = judge(EXAMPLES[RatioWithin][0], two(facts(step_us=0.0), facts(step_us=5.0)))
+    assert (verdict.state, verdict.measured) == ("undecided", "step time of the lower side is 0")
+
+
+def test_a_ratio_of_counts_is_exact_and_one_of_summaries_is_as_wide_as_it_may_be() -> None:
+    counted = change(facts(launches=3.0), facts(launches=2.0), "launches")
+    assert not isinstance(counted, str)
+    assert (counted.count, counted.low, counted.median, counted.high) == (1, 1.5, 1.5, 1.5)
+    mixed = change(facts(step_us=30.0), facts(step_us=(5.0, 10.0, 15.0)), "step_us")
+    assert not isinstance(mixed, str)
+    assert (mixed.low, mixed.median, mixed.high) == (2.0, 3.0, 6.0)
+
+
+def test_an_order_needs_every_value_it_names() -> None:
+    verdict = judge(Ordered(quantity="step_us", parameter="size", values=(1, 2, 3)), sizes(1.0, 2.0))
+    assert verdict.state == "undecided"
+    assert verdict.measured == "no partner with size 3 was measured"
+    missing_first = judge(Ordered(quantity="step_us", parameter="size", values=(3, 1, 2)), sizes(1.0, 2.0))
+    assert (missing_first.state, missing_first.measured) == ("undecided", "no variant of this run fits")
+
+
+def test_an_order_shows_both_sides() -> None:
+    order = Ordered(quantity="step_us", parameter="size", values=(1, 2))
+    assert judge(order, sizes(1.0, 2.0)).measured == "1: 1.00 µs < 2: 2.00 µs"
+    assert judge(order, sizes(2.0, 1.0)).measured == "1: 2.00 µs > 2: 1.00 µs"
+    assert judge(order, sizes(2.0, 2.0)).measured == "1: 2.00 µs ≈ 2: 2.00 µs"
+
+
+def test_two_kernels_with_one_label_are_two_kernels() -> None:
+    run = one(facts(kernels=[kernel(registers=255, grid=(1, 1, 1)), kernel(registers=40, grid=(2, 1, 1))]))
+    verdict = judge(EXAMPLES[Geometry][0], run)
+    assert verdict.state == "refuted"
+    assert verdict.measured == "gemm_kernel: 255 registers a thread; gemm_kernel: 40 registers a thread"
+
+
+def test_a_known_kernel_refutes_even_if_another_is_not_known() -> None:
+    limits = EXAMPLES[Geometry][0]
+    assert judge(limits, one(facts(kernels=[kernel(registers=None), kernel("b", registers=255)]))).state == "refuted"
+    assert judge(limits, one(facts(kernels=[kernel(registers=None), kernel("b", registers=40)]))).state == "undecided"
+
+
+def test_threads_are_the_product_of_the_block() -> None:
+    threads = Geometry(family="gemm", field="threads", low=128.0, high=128.0)
+    assert judge(threads, one(facts(kernels=[kernel(block=(16, 4, 2))]))).state == "held"
+    assert judge(threads, one(facts(kernels=[kernel(block=None)]))).state == "undecided"
+
+
+def test_a_kernel_without_its_launch_says_nothing_about_the_call_before_it() -> None:
+    never = PrecededBy(family="gemm", call="cudaOccupancy*", how_often="never")
+    verdict = judge(never, one(facts(kernels=[kernel(launch_call="")])))
+    assert (verdict.state, verdict.measured) == (
+        "undecided",
+        "a gemm kernel is not linked to the call that launched it",
+    )
+    assert judge(never, one(facts(kernels=[kernel()]))).measured == "gemm_kernel: no call before cudaLaunchKernel"
+
+
+def test_a_part_that_speaks_of_no_variant_leaves_the_whole_undecided() -> None:
+    typo = AllOf(parts=(TWO, Counted(activity="kernel", number=2, where={"siez": 64})))
+    verdict = judge(typo, one(facts({"size": 64}, step_us=10.0)))
+    assert (verdict.state, verdict.measured) == ("undecided", "no variant of this run fits")
+
+
+def test_each_part_has_its_own_where() -> None:
+    whole = AllOf(
+        parts=(
+            Counted(activity="kernel", number=2, where={"mode": "eager"}),
+            Counted(activity="kernel", number=1, where={"mode": "compile"}),
+        )
+    )
+    assert judge(whole, two(facts(steps=(2, 2)), facts(steps=(1, 1)))).state == "held"
+
+
+@pytest.mark.parametrize(
+    ("where", "fit"),
+    [
+        ({}, True),
+        ({"size": 64}, True),
+        ({"size": [4096, 64]}, True),
+        ({"size": 64, "mode": "eager"}, True),
+        ({"size": []}, False),
+        ({"size": "64"}, False),
+        ({"size": 64, "dtype": "bf16"}, False),
+    ],
+)
+def test_where_asks_for_values_and_a_parameter_that_is_not_there_does_not_fit(where: Where, *, fit: bool) -> None:
+    assert fits({"size": 64, "mode": "eager"}, where) is fit
+    assert ("only" in select(one(facts({"size": 64, "mode": "eager"})), where)) is fit
+
+
+CLAIM = Claim(id="P1-03", statement="two kernels", expectation=TWO, figure="2", on="A100", source="a link")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        msgspec.structs.replace(TWO, high=12.0),
+        msgspec.structs.replace(TWO, low=None),
+        msgspec.structs.replace(TWO, quantity="latency_us"),
+        msgspec.structs.replace(TWO, where={"size": 64}),
+        msgspec.structs.replace(TWO, because="after the fact"),
+        Within(quantity="step_us", low=9.0, high=math.nextafter(11.0, 12.0), because=TWO.because),
+    ],
+)
+def test_the_seal_breaks_when_a_prediction_is_changed(changed: Kind) -> None:
+    assert seal((changed,), (CLAIM,)) != seal((TWO,), (CLAIM,))
+    assert seal((TWO,), (msgspec.structs.replace(CLAIM, expectation=changed),)) != seal((TWO,), (CLAIM,))
+
+
+def test_the_seal_breaks_when_a_prediction_is_added_taken_away_or_moved_to_the_claims() -> None:
+    assert len({seal((), ()), seal((TWO,), ()), seal((), (TWO,)), seal((TWO, TWO), ())}) == 4
+
+
+def test_the_seal_does_not_depend_on_how_a_prediction_was_spelled() -> None:
+    first = Counted(activity="kernel", number=2, where={"size": 64, "mode": "eager"}, because="x")
+    second = Counted(because="x", where={"mode": "eager", "size": 64}, number=2, activity="kernel")
+    assert seal((first,), ()) == seal((second,), ()) == seal([first], [])
+    assert re.fullmatch("[0-9a-f]{64}", seal((first,), ()))
+
+
+def test_a_field_with_a_default_does_not_break_old_seals() -> None:
+    class Later(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="within"):
+        where: dict[str, int] = {}
+        because: str = ""
+        quantity: str
+        low: float | None = None
+        high: float | None = None
+        tolerance: float = 0.0
+
+    assert seal((msgspec.json.decode(msgspec.json.encode(TWO), type=Later),)) == seal((TWO,))
