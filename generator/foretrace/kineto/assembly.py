@@ -40,10 +40,7 @@ def assemble(columns: Columns, metadata: Mapping[str, Any], warnings: Sequence[s
     """
     rows, lanes, notes = columns.rows(), columns.lanes(), list(warnings)
     kind = columns.kinds()[rows.label]
-    for process, legacy in LEGACY_PROCESSES.items():
-        ours = np.array([lane.process == process for lane in lanes] or [False])
-        bare = np.array([not category for category, _ in columns.names()] or [False])
-        kind[ours[rows.lane] & bare[rows.label]] = legacy
+    _place_legacy_rows(columns, rows, kind, notes)
     order, unmeasured = _sound_rows(rows, kind, notes)
     order = _distinct(rows, order, notes)
     base = metadata.get("baseTimeNanoseconds")
@@ -72,6 +69,18 @@ def assemble(columns: Columns, metadata: Mapping[str, Any], warnings: Sequence[s
     return trace
 
 
+def _place_legacy_rows(columns: Columns, rows: Rows, kind: NDArray[np.uint8], notes: list[str]) -> None:
+    """Give a kind to rows of the autograd profiler before Kineto, which has processes instead of categories."""
+    bare = np.array([not category for category, _ in columns.names()] or [False])[rows.label]
+    for process, legacy in LEGACY_PROCESSES.items():
+        ours = np.array([lane.process == process for lane in columns.lanes()] or [False])[rows.lane]
+        kind[bare & ours] = legacy
+        if np.any(bare & ours):
+            notes.append(
+                f"{process!r} as the autograd profiler before Kineto wrote them: ranges, but no kernels or launches"
+            )
+
+
 def _sound_rows(rows: Rows, kind: NDArray[np.uint8], notes: list[str]) -> tuple[Int64, NDArray[np.bool_]]:
     """The rows to keep, in start order, and which of all rows have no usable duration.
 
@@ -81,11 +90,11 @@ def _sound_rows(rows: Rows, kind: NDArray[np.uint8], notes: list[str]) -> tuple[
     endless = rows.dur < 0
     happened = np.isin(kind, (*GPU_WORK, *LAUNCHERS))
     if lost := int(np.count_nonzero(nowhere)):
-        notes.append(f"{lost} events without a usable start time were left out")
+        notes.append(f"events without a usable start time left out: {lost}")
     if lost := int(np.count_nonzero(endless & ~happened & ~nowhere)):
-        notes.append(f"{lost} unfinished events (duration missing or negative) were left out")
+        notes.append(f"unfinished events left out (duration missing or negative): {lost}")
     if kept := int(np.count_nonzero(endless & happened & ~nowhere)):
-        notes.append(f"{kept} GPU activities or launches have a missing or negative duration: counted, with no time")
+        notes.append(f"GPU activities and launches counted without time (duration missing or negative): {kept}")
     keep = np.flatnonzero(~nowhere & ~(endless & ~happened))
     return keep[np.argsort(rows.start[keep], kind="stable")], endless
 
@@ -113,7 +122,7 @@ def _distinct(rows: Rows, order: Int64, notes: list[str]) -> Int64:
     _, first = np.unique(keys, axis=1, return_index=True)
     repeats = np.delete(suspects, first)
     if len(repeats):
-        notes.append(f"{len(repeats)} exact duplicates of other events were dropped; was the file merged from parts?")
+        notes.append(f"exact duplicates of other events dropped (a file merged from parts?): {len(repeats)}")
     return np.delete(order, repeats)
 
 

@@ -98,12 +98,12 @@ class Columns:
         """The number of complete events so far."""
         return self._count
 
-    def add(self, events: Sequence[Event], text: bytes = b"") -> None:
+    def add(self, events: Sequence[Event], text: bytes) -> None:
         """Take in a block of events of any phase.
 
         Args:
             events: in file order.
-            text: the JSON list they were decoded from; without it the times in `events` count as exact.
+            text: a JSON list with their `ts` and `dur` digit for digit, such as they were decoded from.
         """
         complete = [event for event in events if event.ph == "X"]
         if len(complete) < len(events):
@@ -176,8 +176,6 @@ def _times(events: Sequence[Event], complete: Sequence[Event], text: bytes) -> t
     dur = nanoseconds([event.dur for event in complete])
     if start is not None and dur is not None:
         return start, dur
-    if not text:
-        return exact_nanoseconds([event.ts for event in complete]), exact_nanoseconds([event.dur for event in complete])
     exact = [time for time, event in zip(decode_exact_times(text), events, strict=True) if event.ph == "X"]
     return exact_nanoseconds([time.ts for time in exact]), exact_nanoseconds([time.dur for time in exact])
 

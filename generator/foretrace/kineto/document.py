@@ -1,29 +1,310 @@
-"""The document around the events: chunks of JSON text come in, columns, metadata and warnings go out."""
+"""The document around the events: chunks of JSON text come in, columns, metadata and warnings go out.
+
+Events are decoded in blocks as they arrive, so that the text is never in memory as a whole. A block is cut where an
+event seems to end; whether it does, the strict decoder tells, because a cut in any other place is malformed to it. A
+block that it refuses is halved until the event at fault stands alone, and that one goes through `repair`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
 from foretrace.errors import UnreadableInput
 from foretrace.kineto.columns import Columns
-from foretrace.kineto.events import decode_events
+from foretrace.kineto.events import Event, coerce, decode_events, times_as_json
+from foretrace.kineto.notes import Notes
+from foretrace.kineto.repair import Broken, Repair, Short, plain
+from foretrace.kineto.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+BLOCK_BYTES = 1 << 20
+SMALLEST_BLOCK_BYTES = 1 << 9
+LONGEST_VALUE_BYTES = 64 << 20  # of one event, or of one member beside the events
+LONGEST_KEPT_BYTES = 1 << 20  # of such a member, to be kept as metadata
+MOST_EVENTS = 50_000_000
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+OTHER_FORMATS = {
+    b"PK": "a zip archive",
+    b"\x28\xb5\x2f\xfd": "Zstandard data",
+    b"BZh": "bzip2 data",
+    b"\xfd7zXZ": "xz data",
+    b"SQLite format 3": "an SQLite database, perhaps one of Nsight Systems",
+    b"\x80": "a pickle",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+    b"<": "HTML or XML",
+}
+MOST_TRIES = 64  # to find the end of an event from behind
+WIDEST_GAP = 256  # of white space between two events
+_T = TypeVar("_T")
+_NOT_STRICT = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_BETWEEN_EVENTS = re.compile(rb'\}\s*+(,)\s*+\{\s*+"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*+:')
+_AFTER_EVENTS = re.compile(rb'\}\s*+(\])\s*+(?:,\s*+"\w+"\s*+:|\}\s*+\Z)')
+_BRACKETED = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL)
+_AGAIN = "record or copy it again"
+_EXPORTED = "give the .json or .json.gz that the profiler exported"
 
 
 def read_document(chunks: Iterator[bytes], *, where: str) -> tuple[Columns, Mapping[str, Any], list[str]]:
-    """Everything in a trace document."""
-    text = b"".join(chunks).removeprefix(b"\xef\xbb\xbf")
-    columns = Columns()
-    try:
-        members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-        if "traceEvents" not in members:
-            raise UnreadableInput("has no traceEvents", where=where, remedy="export it with export_chrome_trace")
-        events = bytes(members.pop("traceEvents"))
-        columns.add(decode_events(events), events)
-        return columns, {key: msgspec.json.decode(value) for key, value in members.items()}, []
-    except msgspec.DecodeError as error:
-        raise UnreadableInput(f"is not a trace ({error})", where=where, remedy="record it again") from None
+    """Everything in a trace document: its events, its other members, and what was wrong with it.
+
+    Raises:
+        UnreadableInput: it is no trace, or not a whole one.
+    """
+    document = _Document(Text(chunks), where)
+    document.read()
+    return document.columns, document.metadata, document.notes.warnings()
+
+
+class _Document:
+    """Reads one document from its first byte to its last."""
+
+    def __init__(self, text: Text, where: str) -> None:
+        self._text = text
+        self._where = where
+        self._has_events = False
+        self._elements = 0  # of the lists of events
+        self._phases = False
+        self._pending: list[Event] = []
+        self._pending_text: list[bytes] = []
+        self._pending_bytes = 0
+        self.columns = Columns()
+        self.metadata: dict[str, Any] = {}
+        self.notes = Notes()
+
+    def read(self) -> None:
+        """Read it all, or raise."""
+        self._open()
+        if self._text.peek() == b"[":
+            self._events()
+        else:
+            self._members()
+        end = self._text.offset
+        if self._text.peek():
+            self._refuse(
+                f"has extra data after the JSON document, which ends at byte {end}",
+                remedy="several ranks or runs may have written to one path: give each its own",
+            )
+        if not self._has_events:
+            members = ", ".join(list(self.metadata)[:8]) or "none"
+            self._refuse(f"has no traceEvents (its members: {members})", remedy=_EXPORTED)
+        if self._elements and not self._phases:
+            self._refuse(f"has {self._elements:,} traceEvents, but none that is an event", remedy=_EXPORTED)
+
+    def _open(self) -> None:
+        self._text.fill(16)
+        if self._text.data.startswith(BYTE_ORDER_MARK):
+            self._text.drop(len(BYTE_ORDER_MARK))
+        for magic, form in OTHER_FORMATS.items():
+            if self._text.data.startswith(magic):
+                self._refuse(f"is {form}, not JSON", remedy=_EXPORTED)
+        first = self._text.peek()
+        if not first:
+            self._refuse("holds nothing but white space", remedy=_AGAIN)
+        if first not in b"{[":
+            start = self._text.data[:20].decode(errors="replace")
+            self._refuse(f"is no trace: it begins with {start!r}", remedy=_EXPORTED)
+
+    def _members(self) -> None:
+        """Read the object at the head of the text, `traceEvents` and all."""
+        self._text.drop(1)
+        while (sign := self._text.peek()) != b"}":
+            if not sign:
+                self._refuse_cut("the document")
+            name = self._at_head(lambda repair: repair.key(0))
+            if name != "traceEvents":
+                self._member(name)
+            elif self._text.peek() == b"[":
+                self._events()
+            else:
+                self._refuse(f"has a traceEvents at byte {self._text.offset} that is no list", remedy=_EXPORTED)
+            self._separator(b"}")
+        self._text.drop(1)
+
+    def _member(self, name: str) -> None:
+        """Keep the value at the head of the text as metadata, unless it is huge."""
+        self._text.peek()
+        self._text.fill(LONGEST_KEPT_BYTES)
+        end = _bracketed_end(self._text.data) if self._text.data[:1] in b"{[" else 0
+        while (
+            self._text.data[:1] in b"{["
+            and not end
+            and len(self._text.data) < LONGEST_VALUE_BYTES
+            and self._text.grow()
+        ):
+            end = _bracketed_end(self._text.data)
+        if end > LONGEST_KEPT_BYTES:
+            self.notes.add(f"the member {name!r}, too long to be kept,", self._text.offset)
+            self._text.drop(end)
+            return
+        try:
+            self.metadata[name] = msgspec.json.decode(self._text.data[:end])
+            self._text.drop(end)
+        except _NOT_STRICT:
+            self.metadata[name] = plain(self._at_head(lambda repair: repair.value(0, "member")))
+
+    def _events(self) -> None:
+        """Read the list of events at the head of the text."""
+        self._has_events = True
+        self._text.drop(1)
+        size = BLOCK_BYTES
+        while (sign := self._text.peek()) != b"]":
+            if not sign:
+                self._refuse_cut("traceEvents")
+            if self._block(size):
+                size = min(2 * size, BLOCK_BYTES)
+            elif size > SMALLEST_BLOCK_BYTES:
+                size //= 2
+            else:
+                self._single_element()
+                self._separator(b"]")
+        self._text.drop(1)
+        self._flush()
+
+    def _block(self, size: int) -> bool:
+        """Take in the events that seem to end within `size` bytes, if the strict decoder accepts them."""
+        self._text.fill(size)
+        cut = _last_event_end(self._text.data, size)
+        block = self._text.data[:cut]
+        try:
+            events = decode_events(b"[%b]" % block) if cut else []
+        except _NOT_STRICT:
+            return False
+        if events:
+            self._add(events, block)
+            self._text.drop(cut + 1)
+        return bool(events)
+
+    def _single_element(self) -> None:
+        """Take in the one element at the head of the text, repaired if need be, or give it up."""
+        at = self._text.offset
+        try:
+            element = self._element()
+        except Broken as broken:
+            self._elements += 1
+            self.notes.add(f"an unreadable event left out ({broken.what})", at)
+            return
+        if isinstance(element, dict):
+            event = coerce(element)
+            self._add([event], times_as_json(event))
+        elif self._elements:
+            self.notes.add("an element of traceEvents that is no object", at)
+        else:
+            kind = "lists" if isinstance(element, list) else "strings" if isinstance(element, str) else "numbers"
+            self._refuse(f"is a list of {kind}, not of trace events", remedy=_EXPORTED)
+
+    def _separator(self, close: bytes) -> None:
+        """Step over the comma after a member or an element."""
+        sign = self._text.peek()
+        if sign == b",":
+            self._text.drop(1)
+            while (sign := self._text.peek()) in (b",", close):
+                self.notes.add("repaired a comma too many", self._text.offset)
+                if sign == close:
+                    return
+                self._text.drop(1)
+        elif sign and sign != close:
+            self.notes.add("repaired a missing comma", self._text.offset)
+
+    def _at_head(self, read: Callable[[Repair], tuple[_T, int]]) -> _T:
+        """What `read` makes of the head of the text, of which there must be enough."""
+        while True:
+            repair = Repair(self._text.data)
+            try:
+                value, end = read(repair)
+            except Short as short:
+                if len(self._text.data) > LONGEST_VALUE_BYTES:
+                    self._refuse(f"has a value of more than 64 MiB at byte {self._text.offset}", remedy=_EXPORTED)
+                if not self._text.grow():
+                    self._refuse_cut(short.inside)
+            except Broken as broken:
+                self._refuse(f"is malformed at byte {self._text.offset + broken.at}: {broken.what}", remedy=_AGAIN)
+            else:
+                return self._use(repair, value, end)
+
+    def _element(self) -> Any:
+        """The element at the head of the text.
+
+        Raises:
+            Broken: it cannot be read, and the text now begins after it.
+        """
+        while True:
+            repair = Repair(self._text.data)
+            try:
+                value, end = repair.value(0, "element")
+            except (Short, Broken) as fault:
+                if isinstance(fault, Short) and len(self._text.data) < BLOCK_BYTES and self._text.grow():
+                    continue
+                self._resume_after(fault)
+            else:
+                return self._use(repair, value, end)
+
+    def _resume_after(self, fault: Short | Broken) -> NoReturn:
+        """Find where the next event begins or the list ends, drop all before, and raise what is wrong as `Broken`."""
+        while not (resume := _BETWEEN_EVENTS.search(self._text.data) or _AFTER_EVENTS.search(self._text.data)):
+            if len(self._text.data) > LONGEST_VALUE_BYTES or not self._text.grow():
+                if isinstance(fault, Short):
+                    self._refuse_cut(fault.inside)
+                at = self._text.offset + fault.at
+                self._refuse(f"is malformed at byte {at}: {fault.what}", remedy=_AGAIN)
+        self._text.drop(resume.start(1))
+        raise Broken(f"{fault.inside} that is not closed", 0) if isinstance(fault, Short) else fault
+
+    def _use(self, repair: Repair, value: _T, end: int) -> _T:
+        for at, what in repair.flaws:
+            self.notes.add(f"repaired {what}", self._text.offset + at)
+        self._text.drop(end)
+        return value
+
+    def _add(self, events: list[Event], text: bytes) -> None:
+        self._elements += len(events)
+        self._phases = self._phases or any(event.ph for event in events)
+        self._pending += events
+        self._pending_text.append(text)
+        self._pending_bytes += len(text)
+        if self._pending_bytes > BLOCK_BYTES // 2:
+            self._flush()
+        if self._elements > MOST_EVENTS:
+            self._refuse(f"has more than {MOST_EVENTS:,} events", remedy="record fewer steps")
+
+    def _flush(self) -> None:
+        """Hand the events that have come together to the columns."""
+        if self._pending:
+            self.columns.add(self._pending, b"[%b]" % b",".join(self._pending_text))
+        self._pending, self._pending_text, self._pending_bytes = [], [], 0
+
+    def _refuse_cut(self, inside: str) -> NoReturn:
+        whole = f" of traceEvents, after {self._elements:,} whole events" if self._has_events else ""
+        self._refuse(f"is cut off: it ends at byte {self._text.end}, inside {inside}{whole}", remedy=_AGAIN)
+
+    def _refuse(self, what: str, *, remedy: str) -> NoReturn:
+        raise UnreadableInput(what, where=self._where, remedy=remedy)
+
+
+def _last_event_end(text: bytes, limit: int) -> int:
+    """Where the last comma in the first `limit` bytes stands that looks like one between two events; 0 if none does."""
+    end = min(limit, len(text))
+    for _ in range(MOST_TRIES):
+        end = text.rfind(b"{", 1, end)
+        if end < 0:
+            break
+        before = text[max(0, end - WIDEST_GAP) : end].rstrip()
+        if before.endswith(b",") and before[:-1].rstrip().endswith(b"}"):
+            return max(0, end - WIDEST_GAP) + len(before) - 1
+    return 0
+
+
+def _bracketed_end(text: bytes) -> int:
+    """Where the list or object at the head of `text` ends, if it does and is well formed; else 0."""
+    depth = at = 0
+    while bracket := _BRACKETED.match(text, at):
+        at = bracket.end()
+        depth += 1 if bracket[1] in b"{[" else -1
+        if depth <= 0:
+            return at
+    return 0

@@ -6,6 +6,7 @@ Field names are Kineto's own, in every spelling it has used since PyTorch 1.8. T
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -56,6 +57,11 @@ decode_events = msgspec.json.Decoder(list[Event]).decode
 decode_exact_times = msgspec.json.Decoder(list[ExactTimes]).decode
 
 
+def times_as_json(event: Event) -> bytes:
+    """A JSON object that holds nothing but the times of an event, digit for digit."""
+    return msgspec.json.encode({"ts": event.ts, "dur": event.dur})
+
+
 def coerce(value: dict[str, Any]) -> Event:
     """The event in a freely decoded JSON object, with members of a wrong type left at "does not say"."""
     fields: dict[str, Any] = {}
@@ -65,8 +71,8 @@ def coerce(value: dict[str, Any]) -> Event:
             fields[field] = member if keep else str(member)
     for field in ("ts", "dur"):
         member = value.get(field)
-        if isinstance(member, int | float | str) and not isinstance(member, bool):
-            fields[field] = member
+        if isinstance(member, int | float | Decimal | str) and not isinstance(member, bool):
+            fields[field] = str(member)  # digit for digit
     args = value.get("args")
     return Event(**fields, args=_coerce_args(args) if isinstance(args, dict) else Args())
 
@@ -74,8 +80,9 @@ def coerce(value: dict[str, Any]) -> Event:
 def _coerce_args(value: dict[str, Any]) -> Args:
     fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(Args):
+        member = value.get(field.encode_name)
         try:
-            fields[field.name] = msgspec.convert(value[field.encode_name], field.type)
-        except (KeyError, msgspec.ValidationError):
+            fields[field.name] = msgspec.convert(float(member) if isinstance(member, Decimal) else member, field.type)
+        except (msgspec.ValidationError, OverflowError):
             continue
     return Args(**fields)

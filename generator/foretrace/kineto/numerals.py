@@ -77,10 +77,10 @@ def integers(values: Sequence[object]) -> Int64:
 def _integer(value: object) -> int:
     try:
         exact = Decimal(str(value).strip())
-        number = int(exact)
+        number = int(exact) if abs(exact) < 2**63 else UNSAID
     except (DecimalException, ValueError, OverflowError):
         return UNSAID
-    return number if number == exact and abs(number) < 2**63 else UNSAID
+    return number if number == exact else UNSAID
 
 
 def floats(values: Sequence[object]) -> NDArray[np.float32]:
