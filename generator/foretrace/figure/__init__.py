@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from foretrace.figure.curves import sweep
 from foretrace.figure.lanes import timeline
+from foretrace.figure.rows import cpu_gpu, samples
 from foretrace.figure.theme import DARK, LIGHT, Theme
 
-__all__ = ["DARK", "LIGHT", "Theme", "timeline"]
+__all__ = ["DARK", "LIGHT", "Theme", "cpu_gpu", "samples", "sweep", "timeline"]

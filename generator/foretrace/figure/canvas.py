@@ -6,8 +6,9 @@ fonts, on matplotlib's settings or on the time: the same drawing gives the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import Any, Literal
 
@@ -27,7 +28,7 @@ Point = tuple[float, float]
 Align = Literal["left", "center", "right"]
 
 _CAP_HEIGHT = 0.73  # of DejaVu Sans, in ems
-_SETTINGS = {"svg.fonttype": "path", "svg.hashsalt": "foretrace", "path.simplify": False, "hatch.linewidth": 0.6}
+_SETTINGS = {"svg.fonttype": "path", "svg.hashsalt": "foretrace", "hatch.linewidth": 0.6}
 _MOVE, _LINE, _CURVE, _CLOSE = (int(code) for code in (Path.MOVETO, Path.LINETO, Path.CURVE4, Path.CLOSEPOLY))
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
@@ -63,7 +64,7 @@ class Canvas:
     def __init__(self, width: float, theme: Theme) -> None:
         self.width, self.theme = width, theme
         self._downwards = Affine2D()
-        self._artists: list[PathPatch | Text] = []
+        self._artists: list[Callable[[], PathPatch | Text]] = []  # made when drawn, under our own settings
 
     def boxes(
         self, boxes: Iterable[Box], *, fill: str, edge: str | None = None, line: float = 0.5, hatch: str | None = None
@@ -77,11 +78,11 @@ class Canvas:
             shapes, codes, facecolor=fill, edgecolor=edge or "none", linewidth=line if edge else 0, hatch=hatch
         )
 
-    def triangles(self, tips: Iterable[Point], *, size: float, fill: str) -> None:
-        """Arrow heads that point down, `size` points high, their tips at the given points."""
-        half = size * 0.55
-        shapes = [((x - half, y - size), (x + half, y - size), (x, y), (x - half, y - size)) for x, y in tips]
-        self._shapes(shapes, (_MOVE, _LINE, _LINE, _CLOSE), facecolor=fill, linewidth=0)
+    def polygons(self, polygons: Iterable[Sequence[Point]], *, fill: str) -> None:
+        """Filled polygons of one look."""
+        for size, alike in _by_length(polygons).items():
+            codes = (_MOVE, *[_LINE] * (size - 1), _CLOSE)
+            self._shapes([(*corners, corners[0]) for corners in alike], codes, facecolor=fill, linewidth=0)
 
     def lines(
         self, lines: Iterable[Sequence[Point]], *, colour: str, line: float, dash: tuple[float, ...] | None = None
@@ -118,7 +119,8 @@ class Canvas:
         line, (x, y) = printable(text), at
         wide = width(line, size, weight)
         left = x - wide * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
-        drawn = Text(
+        drawn = partial(
+            Text,
             left,
             y + _CAP_HEIGHT * size / 2,
             line,
@@ -145,7 +147,8 @@ class Canvas:
         self._downwards.clear().scale(1, -1).translate(0, height)
         with style.context(_SETTINGS, after_reset=True):
             figure = Figure(figsize=(self.width / 72, height / 72), dpi=72, facecolor=self.theme.background)
-            for order, artist in enumerate(self._artists):
+            for order, make in enumerate(self._artists):
+                artist = make()
                 artist.set_zorder(order)
                 figure.add_artist(artist)
             drawn = BytesIO()
@@ -156,7 +159,8 @@ class Canvas:
         vertices = [vertex for shape in shapes for vertex in shape]
         if vertices:
             path = Path(vertices, [*codes] * len(shapes))
-            self._artists.append(PathPatch(path, transform=self._downwards, **look))
+            path.should_simplify = False
+            self._artists.append(partial(PathPatch, path, transform=self._downwards, **look))
 
 
 def _by_length(lines: Iterable[Sequence[Point]]) -> dict[int, list[Sequence[Point]]]:

@@ -13,13 +13,23 @@ from dataclasses import dataclass
 
 from foretrace.facts import Lane, Span, Timeline
 from foretrace.figure.canvas import Box, Canvas
+from foretrace.figure.frame import (
+    MARGIN,
+    RIGHT,
+    TEXT,
+    WIDTH,
+    Swatch,
+    draw_caption,
+    draw_grid,
+    draw_legend,
+    draw_tick_labels,
+    draw_title,
+)
 from foretrace.figure.lettering import fit, printable, width, wrap
-from foretrace.figure.scale import Scale, linear, time_label
-from foretrace.figure.theme import GROUPS, Theme
+from foretrace.figure.scale import Scale, linear
+from foretrace.figure.theme import GROUPS, Group, Theme
 from foretrace.units import quantity
 
-WIDTH, MARGIN, RIGHT = 680.0, 12.0, 20.0  # points
-TITLE, LANE, LABEL, SMALL = 12.0, 8.5, 8.5, 8.0  # font sizes
 ROW_HEIGHT = {"steps": 17.0, "cpu": 15.0, "launch": 17.0, "gpu": 29.0}
 GAP, ARROW_GAP = 7.0, 20.0  # above a lane; above the first GPU lane, where the arrows need room
 NARROWEST = 0.8  # points: a shorter box could not be seen
@@ -71,17 +81,16 @@ def timeline(shown: Timeline, *, theme: Theme, title: str = "") -> bytes:
         An SVG document, 680 points wide, the same bytes for the same arguments.
     """
     canvas = Canvas(WIDTH, theme)
-    top = _draw_title(canvas, title)
-    bands = _stack(shown.lanes, top)
-    bottom = bands[-1].bottom if bands else top
+    bands = _stack(shown.lanes, draw_title(canvas, title))
+    bottom = bands[-1].bottom if bands else MARGIN
     scale = linear(0, shown.end_us, start=MARGIN + _gutter(shown.lanes), end=WIDTH - RIGHT)
     _draw_ground(canvas, bands, scale, borders=shown.borders_us)
     _draw_arrows(canvas, shown, bands, scale)
     for band in bands:
         _draw_band(canvas, band, scale)
-    _draw_ticks(canvas, scale, bottom)
-    top = _draw_legend(canvas, [span for lane in shown.lanes for span in lane.spans], bottom + 32)
-    height = _draw_caption(canvas, _caption(shown), top)
+    top = draw_tick_labels(canvas, scale, bottom, unit="us")
+    top = draw_legend(canvas, _legend([span for lane in shown.lanes for span in lane.spans], theme), top)
+    height = draw_caption(canvas, _caption(shown), top)
     return canvas.svg(height=height, title=title or "Timeline", description=_description(shown))
 
 
@@ -99,7 +108,7 @@ def _stack(lanes: Sequence[Lane], top: float) -> list[_Band]:
 
 def _gutter(lanes: Sequence[Lane]) -> float:
     """The room for the lanes' titles."""
-    return min(max((width(printable(lane.title), LANE) for lane in lanes), default=0.0), 96.0) + 10
+    return min(max((width(printable(lane.title), TEXT) for lane in lanes), default=0.0), 96.0) + 10
 
 
 def _look(span: Span, theme: Theme) -> _Look:
@@ -111,7 +120,7 @@ def _look(span: Span, theme: Theme) -> _Look:
     if span.kind == "overhead":
         return _Look(fill=theme.overhead, legend="profiler overhead", edge=theme.muted, hatch="/////")
     if span.kind == "op":
-        return _Look(fill=theme.ops[min(span.depth, len(theme.ops)) - 1], legend="operator")
+        return _Look(fill=theme.ops[min(max(span.depth - 1, 0), len(theme.ops) - 1)], legend="operator")
     legend = {"runtime": "runtime call", "driver": "driver call", "annotation": "annotation", "step": ""}[span.kind]
     fill = {"runtime": theme.runtime, "driver": theme.driver, "annotation": theme.annotation, "step": theme.step}
     return _Look(fill=fill[span.kind], legend=legend)
@@ -134,14 +143,6 @@ def _placed(band: _Band, scale: Scale) -> Iterator[tuple[Span, Box]]:
         yield span, Box(left, top + SEAM, max(right - left - seam, NARROWEST), band.row_height - 2 * SEAM)
 
 
-def _draw_title(canvas: Canvas, title: str) -> float:
-    """The title, if there is one; gives the y below it."""
-    if not title:
-        return MARGIN
-    canvas.text((MARGIN, MARGIN + TITLE / 2), fit(title, WIDTH - 2 * MARGIN, TITLE), size=TITLE, weight="bold")
-    return MARGIN + TITLE + 10
-
-
 def _draw_ground(canvas: Canvas, bands: Sequence[_Band], scale: Scale, *, borders: Iterable[float]) -> None:
     """Everything behind the boxes: empty tracks, lane titles, grid lines and step borders."""
     if not bands:
@@ -149,15 +150,14 @@ def _draw_ground(canvas: Canvas, bands: Sequence[_Band], scale: Scale, *, border
     theme, span = canvas.theme, scale.end - scale.start
     canvas.boxes((Box(scale.start, b.top, span, b.bottom - b.top) for b in bands), fill=theme.track)
     top, bottom = bands[0].top, bands[-1].bottom
-    ticks = ([(x, top), (x, bottom + 3)] for x in map(scale.place, scale.ticks(8)))
-    canvas.lines(ticks, colour=theme.grid, line=0.6)
+    draw_grid(canvas, scale, top=top, bottom=bottom)
     dashes = ([(x, top), (x, bottom)] for x in map(scale.place, borders))
     canvas.lines(dashes, colour=theme.border, line=0.8, dash=(3, 2.4))
     for band in bands:
-        lines = wrap(band.lane.title, scale.start - MARGIN - 6, LANE)[: max(1, int((band.bottom - band.top) // 12))]
+        lines = wrap(band.lane.title, scale.start - MARGIN - 6, TEXT)[: max(1, int((band.bottom - band.top) // 12))]
         middle = (band.top + band.bottom) / 2 - (len(lines) - 1) * 5.5
         for number, line in enumerate(lines):
-            canvas.text((MARGIN, middle + 11 * number), line, size=LANE)
+            canvas.text((MARGIN, middle + 11 * number), line, size=TEXT)
 
 
 def _draw_arrows(canvas: Canvas, shown: Timeline, bands: Sequence[_Band], scale: Scale) -> None:
@@ -169,7 +169,7 @@ def _draw_arrows(canvas: Canvas, shown: Timeline, bands: Sequence[_Band], scale:
             target = bands[arrow.to_lane]
             ends.append(((scale.place(arrow.from_us), source.bottom), (scale.place(arrow.to_us), target.top)))
     canvas.curves(ends, colour=canvas.theme.muted, line=0.7)
-    canvas.triangles((tip for _, tip in ends), size=3.6, fill=canvas.theme.muted)
+    canvas.polygons((((x - 2, y - 3.6), (x + 2, y - 3.6), (x, y)) for _, (x, y) in ends), fill=canvas.theme.muted)
 
 
 def _source(bands: Sequence[_Band], from_us: float) -> _Band | None:
@@ -194,23 +194,25 @@ def _draw_band(canvas: Canvas, band: _Band, scale: Scale) -> None:
     for (span, box), look in zip(placed, looks, strict=True):
         if band.lane.role == "steps":
             text = _first_fitting((f"{span.label} · {_took(span)}", span.label), box)
-            canvas.label(box, text, size=LABEL, fill=look.fill, align="center")
+            canvas.label(box, text, size=TEXT, fill=look.fill, align="center")
         elif not look.hatch:
-            canvas.label(box, span.label, size=LABEL, fill=look.fill)
+            text = _first_fitting((span.label, span.label.rpartition("::")[2]), box)
+            canvas.label(box, text, size=TEXT, fill=look.fill)
 
 
 def _label_flat(
     canvas: Canvas, placed: Sequence[tuple[Span, Box]], fills: Sequence[str], *, free: tuple[float, float]
 ) -> None:
-    """Label the boxes of a lane without nesting: inside, else beside them where the lane is free, else cut short."""
+    """Label the boxes of a lane without nesting: inside, beside where the lane is free, or inside by their family."""
     taken, end = free
     for number, ((span, box), fill) in enumerate(zip(placed, fills, strict=True)):
         following = placed[number + 1][1].left if number + 1 < len(placed) else end
         lines = [span.label, _took(span)] if box.height > 20 else [span.label]
-        wide = max(width(printable(line), LABEL) for line in lines)
+        wide = max(width(printable(line), TEXT) for line in lines)
         left = _beside(box, wide, after=taken, before=following)
         taken = max(box.right, taken)
         if left is None:
+            lines[0] = _first_fitting((span.label, span.family or span.label), box)
             left, room, colour = box.left + 3, box.width - 6, canvas.theme.ink(fill)
         else:
             room, colour, taken = wide, canvas.theme.text, max(taken, left + wide)
@@ -218,7 +220,7 @@ def _label_flat(
             canvas.boxes([over_lines], fill=canvas.theme.track)
         for row, line in enumerate(lines):
             y = box.middle + (row - (len(lines) - 1) / 2) * 11
-            canvas.text((left, y), fit(line, room, LABEL), size=LABEL, colour=colour)
+            canvas.text((left, y), fit(line, room, TEXT), size=TEXT, colour=colour)
 
 
 def _beside(box: Box, wide: float, *, after: float, before: float) -> float | None:
@@ -234,48 +236,25 @@ def _beside(box: Box, wide: float, *, after: float, before: float) -> float | No
 
 def _first_fitting(texts: Sequence[str], box: Box) -> str:
     """The first of `texts` that fits into the box whole, else the last one."""
-    return next((text for text in texts if width(printable(text), LABEL) <= box.width - 6), texts[-1])
+    return next((text for text in texts if width(printable(text), TEXT) <= box.width - 6), texts[-1])
 
 
 def _took(span: Span) -> str:
     return quantity(span.dur_us, "us")
 
 
-def _draw_ticks(canvas: Canvas, scale: Scale, bottom: float) -> None:
-    """The numbers of the time axis."""
-    for tick in scale.ticks(8):
-        at = (scale.place(tick), bottom + 11)
-        canvas.text(at, time_label(tick, typical=scale.high), size=SMALL, colour=canvas.theme.muted, align="center")
-
-
-def _draw_legend(canvas: Canvas, spans: Sequence[Span], top: float) -> float:
-    """What the colours mean, for those that occur; gives the y below it."""
-    theme, by_depth = canvas.theme, sorted(spans, key=lambda span: span.depth)
-    cpu = {look.legend: look for look in (_look(span, theme) for span in reversed(by_depth)) if look.legend}
-    families = Counter(_family(span) for span in spans if span.kind in {"kernel", "memcpy", "memset"})
-    gpu: dict[str, list[str]] = {}
-    for family in GROUPS:
+def _legend(spans: Sequence[Span], theme: Theme) -> list[Swatch]:
+    """What the colours mean, for those that occur: CPU work first, then families of GPU work."""
+    by_depth = sorted(spans, key=lambda span: -span.depth)
+    cpu = {look.legend: look for look in (_look(span, theme) for span in by_depth) if look.legend}
+    families = {_family(span) for span in spans if span.kind in {"kernel", "memcpy", "memset"}}
+    gpu: dict[Group, list[str]] = {}
+    for family, group in GROUPS.items():
         if family in families:
-            gpu.setdefault(GROUPS[family], []).append(family)
-    entries = [cpu[name] for name in _CPU_LEGEND if name in cpu]
-    entries += [_Look(fill=theme.work(group), legend=", ".join(names)) for group, names in gpu.items()]
-    left = MARGIN
-    for entry in entries:
-        wide = 14 + width(entry.legend, LABEL)
-        if left > MARGIN and left + wide > WIDTH - MARGIN:
-            left, top = MARGIN, top + 14
-        canvas.boxes([Box(left, top - 4.5, 9, 9)], fill=entry.fill, edge=entry.edge, hatch=entry.hatch)
-        canvas.text((left + 14, top), entry.legend, size=LABEL)
-        left += wide + 14
-    return top + 14 if entries else top
-
-
-def _draw_caption(canvas: Canvas, caption: str, top: float) -> float:
-    """What was left out, in words; gives the height of the whole figure."""
-    for line in wrap(caption, WIDTH - 2 * MARGIN, SMALL):
-        canvas.text((MARGIN, top), line, size=SMALL, colour=canvas.theme.muted)
-        top += 11
-    return top
+            gpu.setdefault(group, []).append(family)
+    looks = [cpu[name] for name in _CPU_LEGEND if name in cpu]
+    looks += [_Look(fill=theme.gpu[group], legend=", ".join(names)) for group, names in gpu.items()]
+    return [Swatch(text=look.legend, fill=look.fill, edge=look.edge, hatch=look.hatch) for look in looks]
 
 
 def _caption(shown: Timeline) -> str:

@@ -36,15 +36,15 @@ def width(text: str, size: float, weight: Weight = "regular") -> float:
     return sum(_advance(character, weight) for character in text) * size
 
 
-def fit(text: str, room: float, size: float) -> str:
+def fit(text: str, room: float, size: float, weight: Weight = "regular") -> str:
     """`text` if it fits into `room` points, else its beginning and `…`, or nothing where four characters do not fit."""
     line = printable(text)
-    if width(line, size) <= room:
+    if width(line, size, weight) <= room:
         return line
-    room -= width("…", size)
+    room -= width("…", size, weight)
     kept = 0
     for character in line:
-        room -= _advance(character, "regular") * size
+        room -= width(character, size, weight)
         if room < 0:
             break
         kept += 1

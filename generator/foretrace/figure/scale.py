@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
 
-from foretrace.units import number, scale
+from foretrace.units import scale
 
 _ROUND_STEPS = [1, 2, 2.5, 5, 10]
 _LEADING_DIGITS = ((1, 2, 5), (1, 3), (1,))
@@ -52,20 +52,15 @@ def linear(low: float, high: float, *, start: float, end: float) -> Scale:
     return Scale(low=low, high=high if high > low else low + 1, start=start, end=end)
 
 
-def spanning(values: Sequence[float], *, start: float, end: float, decades_beyond: float) -> Scale:
-    """A scale for positive values: from 0, or logarithmic where they span more than the factor `decades_beyond`."""
+def logarithmic(values: Iterable[float], *, start: float, end: float) -> Scale:
+    """A logarithmic scale that holds the positive ones of `values` with some air around them."""
     positive = [value for value in values if value > 0] or [1.0]
     low, high = min(positive), max(positive)
-    if high / low <= decades_beyond:
-        return Scale(low=0, high=high * 1.04, start=start, end=end)
-    margin = (high / low) ** 0.04
-    return Scale(low=low / margin, high=high * margin, start=start, end=end, decades=True)
+    air = max((high / low) ** 0.05, 1.05)
+    return Scale(low=low / air, high=high * air, start=start, end=end, decades=True)
 
 
-def time_label(us: float, *, typical: float) -> str:
-    """A tick of a time axis: `0`, `250 µs`, `1.5 ms`."""
-    if us == 0:
-        return "0"
-    step, unit = scale("us", typical)
-    shown = us / step
-    return f"{f'{shown:,.10g}' if abs(shown) >= 0.001 else number(shown)} {unit}"
+def tick_label(value: float, unit: str, *, axis: Scale) -> str:
+    """The text of a tick: `0`, `250 µs`, `1.5 ms`; one unit for a linear axis, each its own on a logarithmic one."""
+    step, name = scale(unit, value if axis.decades else axis.high)
+    return f"{value / step:,.6g} {name}".rstrip() if value else "0"

@@ -46,7 +46,7 @@ class Theme:
     inks: tuple[str, str]  # text inside a box: the better of the two
     step: str
     annotation: str
-    ops: tuple[str, ...]  # by depth, the last one for all deeper rows
+    ops: tuple[str, ...]  # from the outermost inwards, the last one for all deeper rows
     runtime: str
     driver: str
     sync: str
