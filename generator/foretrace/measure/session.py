@@ -1,0 +1,284 @@
+"""A session at the bench: what was declared is sealed, the machine looked at, and each variant measured and recorded.
+
+Declarations are sealed before anything is measured. The record is written after every variant, good or bad, so that a
+session which ends early leaves a record that can be read and resumed.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from foretrace import privacy, provenance, record
+from foretrace.errors import CannotMeasure, WrongUsage
+from foretrace.measure.bench import Bench
+from foretrace.measure.progress import Progress, Silence
+from foretrace.prediction import seal
+from foretrace.project import Project
+from foretrace.record import Ceilings, Environment, Failure, Options, Outcome, Record, Run
+from foretrace.scenario import Sealed, Variant
+from foretrace.wire import DeviceName, Look, Measured, Roofs, Trial
+
+_LOOK_LIMIT_S, _ROOFS_LIMIT_S = 120.0, 300.0
+_OWN_WORK = ("build", "first", "warm", "loop", "profile")
+
+
+def run(
+    project: Project,
+    slugs: Sequence[str],
+    options: Options,
+    *,
+    device: DeviceName,
+    command: str,
+    name: str = "",
+    select: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Path:
+    """Measure scenarios into a new record and return its folder.
+
+    Args:
+        project: where the scenarios are and the record goes.
+        slugs: which scenarios.
+        options: what the user chose.
+        device: where to run them.
+        command: the command line that repeats this, for the record.
+        name: of the run; made from time and device where it is empty.
+        select: patterns (`*`, `?`) of variant names, or of slug/name, to measure; all where it is empty.
+        progress: is told what happens.
+
+    Raises:
+        WrongUsage: a scenario or variant that does not exist, a name that is taken.
+        CannotMeasure: no torch, or no such device.
+    """
+    progress = progress or Silence()
+    declarations = {slug: project.load(slug) for slug in slugs}
+    plan = _plan(project, declarations, quick=options.quick, select=select)
+    _check_name(project, name)
+    private = _private(project, options)
+    with Bench(private) as bench:
+        environment = _look(bench, device)
+        ceilings = _ceilings(bench, environment, progress)
+        started = datetime.now(UTC)
+        commit, dirty = provenance.commit(project.root)
+        head = Run(
+            schema=record.SCHEMA,
+            id=name or _identify(started, environment),
+            started_utc=_stamp(started),
+            command=privacy.scrub(command, private),
+            commit=commit,
+            dirty=dirty,
+            environment=environment,
+            ceilings=ceilings,
+            options=options,
+            scenarios=tuple(declarations),
+        )
+        folder = record.create(project.runs, head, declarations)
+        with record.locked(folder):
+            _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(plan)
+    return folder
+
+
+def resume(
+    project: Project,
+    folder: Path,
+    *,
+    time_limit_s: float,
+    select: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Path:
+    """Measure what is missing in a record, or failed there, and return its folder.
+
+    Args:
+        project: where the record's scenarios are.
+        folder: of the record.
+        time_limit_s: for one variant, in place of the one the run was started with.
+        select: as for `run`.
+        progress: is told what happens.
+
+    Raises:
+        WrongUsage: there is no such run, another process is at it, a declaration has changed since it was sealed, or
+            this is not the machine and software that it was started on.
+        CannotMeasure: no torch, or no such device.
+    """
+    progress = progress or Silence()
+    with record.locked(folder):
+        kept = record.load(folder)
+        _check_declarations(project, kept)
+        wanted = _plan(project, kept.declarations, quick=kept.run.options.quick, select=select)
+        plan = [planned for planned in wanted if not _is_done(kept, planned)]
+        options = msgspec.structs.replace(kept.run.options, time_limit_s=time_limit_s)
+        head = msgspec.structs.replace(kept.run, options=options)
+        private = _private(project, options)
+        with Bench(private) as bench:
+            if plan:
+                _check_machine(kept, _look(bench, head.environment.device))
+            _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(plan)
+    return folder
+
+
+def probe(device: DeviceName) -> Environment:
+    """What would be measured on; `CannotMeasure` says in a sentence what is missing."""
+    with Bench({}, preload=()) as bench:
+        return _look(bench, device)
+
+
+def overhead(outcome: Outcome) -> float | None:
+    """Seconds that measuring a variant took beyond its own work (see `_OWN_WORK`); None where it failed."""
+    if outcome.failure is not None or "wall" not in outcome.seconds:
+        return None
+    return outcome.seconds["wall"] - sum(outcome.seconds.get(phase, 0.0) for phase in _OWN_WORK)
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """One variant to be measured."""
+
+    sealed: Sealed
+    variant: Variant
+    workload: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Session:
+    """A record that is being written to."""
+
+    bench: Bench
+    folder: Path
+    run: Run
+    private: Mapping[str, str]
+    progress: Progress
+
+    def measure(self, plan: Sequence[_Planned]) -> None:
+        """Measure one variant after the other; the record is whole after each."""
+        self.progress.started(self.run, len(plan))
+        with self._resumable():
+            for planned in plan:
+                self.progress.variant_started(planned.sealed.slug, planned.variant.name)
+                outcome, trace = self._outcome(planned)
+                written = record.write_outcome(self.folder, planned.sealed.slug, outcome, trace)
+                self.progress.variant_done(planned.sealed.slug, written)
+            record.write_run(self.folder, msgspec.structs.replace(self.run, finished_utc=_stamp(datetime.now(UTC))))
+
+    def _outcome(self, planned: _Planned) -> tuple[Outcome, bytes | None]:
+        started, variant = _stamp(datetime.now(UTC)), planned.variant
+        task = Trial(
+            device=self.run.environment.device,
+            workload=str(planned.workload),
+            variant=variant,
+            label=planned.sealed.scenario.label,
+            title=f"{planned.sealed.slug}/{variant.name}",
+            rounds=self.run.options.rounds,
+            private=dict(self.private),
+        )
+        result = self.bench.run(task, Measured, limit_s=self.run.options.time_limit_s)
+        found = result.answer
+        if not isinstance(found, Failure) and result.trace is None:
+            found = Failure(reason="bad-result", message="left no trace")
+        if isinstance(found, Failure):
+            seconds = {"wall": result.seconds}
+            return Outcome(variant=variant, started_utc=started, failure=found, seconds=seconds), None
+        fields = msgspec.structs.asdict(found) | {"seconds": found.seconds | {"wall": result.seconds}}
+        return Outcome(variant=variant, started_utc=started, **fields), result.trace
+
+    @contextmanager
+    def _resumable(self) -> Iterator[None]:
+        try:
+            yield
+        except (KeyboardInterrupt, CannotMeasure):
+            self.progress.note(f"What was measured is recorded; continue with `foretrace run --resume {self.run.id}`.")
+            raise
+
+
+def _plan(
+    project: Project, declarations: Mapping[str, Sealed], *, quick: bool, select: Sequence[str]
+) -> list[_Planned]:
+    """Every variant that is asked for, in order; `WrongUsage` where there is none."""
+    plan = []
+    for slug, sealed in declarations.items():
+        workload = project.scenarios / slug / "workload.py"
+        if not workload.exists():
+            raise WrongUsage("there is no workload", where=str(workload), remedy="see scenarios/_template")
+        for variant in sealed.scenario.planned(quick=quick):
+            names = (variant.name, f"{slug}/{variant.name}")
+            if not select or any(fnmatchcase(name, pattern) for name in names for pattern in select):
+                plan.append(_Planned(sealed=sealed, variant=variant, workload=workload))
+    if not plan:
+        raise WrongUsage("no variant has such a name", where=", ".join(select), remedy="see `foretrace list`")
+    return plan
+
+
+def _private(project: Project, options: Options) -> dict[str, str]:
+    return {} if options.keep_paths else privacy.replacements(project.root)
+
+
+def _look(bench: Bench, device: DeviceName) -> Environment:
+    found = bench.run(Look(device=device), Environment, limit_s=_LOOK_LIMIT_S).answer
+    if isinstance(found, Failure):
+        raise CannotMeasure(found.message)
+    return found
+
+
+def _ceilings(bench: Bench, environment: Environment, progress: Progress) -> Ceilings:
+    """The device's ceilings; where they cannot be measured, none, with the reason."""
+    if environment.gpu is not None:
+        progress.note(f"Measuring what {environment.gpu.name} reaches at best.")
+    found = bench.run(Roofs(device=environment.device), Ceilings, limit_s=_ROOFS_LIMIT_S).answer
+    if isinstance(found, Failure):
+        progress.note(f"The ceilings could not be measured: {found.message}.")
+        return Ceilings(tflops={}, copy_gbps=None, how=f"could not be measured: {found.message}")
+    return found
+
+
+def _identify(started: datetime, environment: Environment) -> str:
+    """Such as `20261130-101500-h200-ab12`."""
+    device = environment.gpu.name if environment.gpu else "cpu"
+    words = [word for word in re.findall(r"[a-z0-9]+", device.lower()) if word not in ("nvidia", "geforce", "tesla")]
+    return "-".join((f"{started:%Y%m%d-%H%M%S}", *words, secrets.token_hex(2)))
+
+
+def _check_name(project: Project, name: str) -> None:
+    """Before anything is started: `record.create` looks again."""
+    if name and not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.~-]*", name):
+        raise WrongUsage("cannot name a run", where=name, remedy="use letters, digits and - _ . ~")
+    if name and (project.runs / name).exists():
+        raise WrongUsage("there is a run of this name", where=name, remedy="continue it with --resume")
+
+
+def _check_declarations(project: Project, kept: Record) -> None:
+    for slug, sealed in kept.declarations.items():
+        if seal(project.load(slug).scenario) != seal(sealed.scenario):
+            raise WrongUsage(
+                "the declaration has changed since this run sealed it",
+                where=slug,
+                remedy="restore scenario.py, or start a new run",
+            )
+
+
+def _check_machine(kept: Record, here: Environment) -> None:
+    for what, then, now in (
+        ("the GPU", kept.run.environment.gpu and kept.run.environment.gpu.name, here.gpu and here.gpu.name),
+        *((name, kept.run.environment.versions.get(name), here.versions.get(name)) for name in ("torch", "cuda")),
+    ):
+        if then != now:
+            raise WrongUsage(
+                f"{what} is {now} here and was {then} when this run was started",
+                where=kept.run.id,
+                remedy="resume it where it was started, or start a new run",
+            )
+
+
+def _is_done(kept: Record, planned: _Planned) -> bool:
+    outcome = kept.outcomes[planned.sealed.slug].get(planned.variant.name)
+    return outcome is not None and outcome.failure is None
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"

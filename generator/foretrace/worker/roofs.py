@@ -1,0 +1,72 @@
+"""The ceilings: what this device reaches on the two things it should be best at, multiplying matrices and copying."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from foretrace.record import Ceilings
+from foretrace.wire import DeviceName
+
+_SIZE = 8192
+_COPY_BYTES = 1 << 30
+_WARM, _TIMED = 3, 20
+_BUDGET_MS = 600.0  # of timed work; a slow device repeats less, but five times at least
+_DTYPES = {  # name of the ceiling -> dtype and the precision that fp32 products may be made in
+    "bf16": (torch.bfloat16, "highest"),
+    "fp16": (torch.float16, "highest"),
+    "tf32": (torch.float32, "high"),
+    "fp32": (torch.float32, "highest"),
+}
+_HOW = (
+    f"Matrix products of {_SIZE} × {_SIZE} with normally distributed entries, the better of two layouts, and a copy of "
+    f"{_COPY_BYTES >> 30} GiB within the device, counting bytes read and bytes written; medians of up to {_TIMED} "
+    "repetitions timed by CUDA events, warm."
+)
+
+
+def measure(device: DeviceName) -> Ceilings:
+    """Measure the ceilings; on a CPU there are none."""
+    if device == "cpu":
+        return Ceilings(tflops={}, copy_gbps=None, how="not measured on a CPU")
+    with torch.no_grad():
+        torch.manual_seed(0)
+        return Ceilings(
+            tflops={name: _tflops(dtype, precision) for name, (dtype, precision) in _DTYPES.items()},
+            copy_gbps=_copy_gbps(),
+            how=_HOW,
+        )
+
+
+def _tflops(dtype: torch.dtype, precision: str) -> float:
+    torch.set_float32_matmul_precision(precision)
+    left, right = (torch.randn(_SIZE, _SIZE, device="cuda", dtype=dtype) for _ in range(2))
+    out = torch.empty_like(left)
+    fastest = min(_median_ms(partial(torch.mm, left, other, out=out)) for other in (right, right.t()))
+    return 2.0 * _SIZE**3 / fastest / 1e9
+
+
+def _copy_gbps() -> float:
+    source = torch.empty(_COPY_BYTES, device="cuda", dtype=torch.uint8).random_()
+    target = torch.empty_like(source)
+    return 2.0 * _COPY_BYTES / _median_ms(partial(target.copy_, source)) / 1e6
+
+
+def _median_ms(work: Callable[[], object]) -> float:
+    """The median time of repetitions run back to back, in ms."""
+    alone = statistics.median(_times_ms(work, _WARM))
+    return statistics.median(_times_ms(work, max(5, min(_TIMED, int(_BUDGET_MS / alone)))))
+
+
+def _times_ms(work: Callable[[], object], count: int) -> list[float]:
+    marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
+    marks[0].record()
+    for mark in marks[1:]:
+        work()
+        mark.record()
+    torch.cuda.synchronize()
+    return [float(begin.elapsed_time(end)) for begin, end in itertools.pairwise(marks)]
