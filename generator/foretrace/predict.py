@@ -137,6 +137,8 @@ def preceded(
 
 def all_of(*parts: Kind, because: str = "") -> AllOf:
     """One statement made of several expectations."""
+    if not parts:
+        raise WrongUsage("the statement has no part", where="all_of", remedy="give it expectations")
     return AllOf(parts=parts, because=because)
 
 

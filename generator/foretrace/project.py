@@ -5,12 +5,14 @@ Loading a declaration runs the author's `scenario.py`; only measuring does that.
 
 from __future__ import annotations
 
-import importlib.util
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
-from foretrace.errors import ForetraceError, WrongUsage
+import msgspec
+
+from foretrace.errors import ForetraceError, UnreadableInput, WrongUsage
 from foretrace.files import sha256
 from foretrace.prediction import seal
 from foretrace.scenario import Scenario, Sealed
@@ -49,12 +51,15 @@ class Project:
     def source_sha256(self, slug: str) -> str:
         """The digest of a scenario's declaration as it is now; "" where it is gone."""
         path = self.scenarios / slug / "scenario.py"
-        return sha256(path.read_bytes()) if path.exists() else ""
+        return sha256(_read(path)) if path.exists() else ""
 
     def prose(self, slug: str) -> str:
         """The author's page template for a scenario; "" where there is none."""
         path = self.scenarios / slug / "page.md.j2"
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+        try:
+            return _read(path).decode() if path.exists() else ""
+        except UnicodeDecodeError as error:
+            raise UnreadableInput(f"is not UTF-8 at byte {error.start}", where=str(path), remedy="convert it") from None
 
     def load(self, slug: str) -> Sealed:
         """Run a scenario's declaration and seal it; `WrongUsage` says what is wrong with it and in which line."""
@@ -62,14 +67,15 @@ class Project:
         if not path.exists():
             known = ", ".join(self.slugs()) or "none"
             raise WrongUsage("there is no such scenario", where=slug, remedy=f"known here: {known}")
-        if not slug.isidentifier():
-            raise WrongUsage("a scenario's folder name must be a Python identifier", where=slug, remedy="rename it")
-        scenario = _execute(path)
+        if not (slug.isidentifier() and slug.isascii()):
+            raise WrongUsage("a scenario's folder name must be an ASCII identifier", where=slug, remedy="rename it")
+        source = _read(path)
+        scenario = _as_recorded(_execute(source, path), path)
         return Sealed(
             slug=slug,
             scenario=scenario,
             seal=seal(scenario.predictions, scenario.claims),
-            source_sha256=self.source_sha256(slug),
+            source_sha256=sha256(source),
         )
 
 
@@ -85,24 +91,54 @@ def find(start: Path) -> Project:
     )
 
 
-def _execute(path: Path) -> Scenario:
-    spec = importlib.util.spec_from_file_location(f"scenarios.{path.parent.name}.scenario", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+def _read(path: Path) -> bytes:
     try:
-        spec.loader.exec_module(module)
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(f"cannot be read ({error.strerror})", where=str(path)) from error
+
+
+def _execute(source: bytes, path: Path) -> Scenario:
+    """Run these very bytes, whose digest is recorded; an import could take an outdated `.pyc` for them."""
+    module = ModuleType(f"scenarios.{path.parent.name}.scenario")
+    module.__file__ = str(path)
+    try:
+        exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 - the author's declaration is code
     except ForetraceError as error:
+        where = f"{path}, line {_line(error, path)}"
         raise WrongUsage(
-            error.what, where=f"{path}: {error.where}" if error.where else str(path), remedy=error.remedy
+            error.what, where=f"{where}: {error.where}" if error.where else where, remedy=error.remedy
         ) from error
     except Exception as error:  # whatever the author's code does, it is the author who must hear of it
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        line = lines[-1] if lines else getattr(error, "lineno", None) or 1
         raise WrongUsage(
-            f"{type(error).__name__}: {error}", where=f"{path}, line {line}", remedy="mend the declaration"
+            f"{type(error).__name__}: {error}",
+            where=f"{path}, line {_line(error, path)}",
+            remedy="mend the declaration",
         ) from error
     scenario = getattr(module, "scenario", None)
     if not isinstance(scenario, Scenario):
         raise WrongUsage("declares no `scenario = Scenario(…)`", where=str(path), remedy="see scenarios/_template")
     return scenario
+
+
+def _line(error: Exception, path: Path) -> int:
+    """The last line of the declaration that was running, or that could not be parsed."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return (lines[-1] if lines else getattr(error, "lineno", None)) or 1
+
+
+def _as_recorded(scenario: Scenario, path: Path) -> Scenario:
+    """The declaration as a later reader of the record will get it; refused where it would not be readable."""
+    for expected in scenario.predictions:
+        if not expected.because:
+            raise WrongUsage(
+                "a prediction gives no reason",
+                where=f"{path}: {expected.describe()}",
+                remedy="say why you expect it in `because`",
+            )
+    try:
+        return msgspec.json.decode(msgspec.json.encode(scenario), type=Scenario)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise WrongUsage(
+            f"cannot be written down: {error}", where=str(path), remedy="use text, numbers and the words of `predict`"
+        ) from error

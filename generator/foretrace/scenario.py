@@ -1,14 +1,16 @@
 """What a scenario declares: a question, the variants that could answer it, and what is expected of them.
 
-`scenarios/<slug>/scenario.py` holds one `scenario = Scenario(…)` and imports no torch. The declaration is plain data, so
-that a run can seal it before it measures anything.
+`scenarios/<slug>/scenario.py` holds one `scenario = Scenario(…)` and imports no torch. The declaration is plain data,
+so that a run can seal it before it measures anything.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -18,6 +20,11 @@ from foretrace.prediction import Claim, Kind, Where, fits
 
 REPEAT = "~again"
 """Suffix of the variant that a run measures a second time as its A/A control."""
+
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.~-]*\Z")]
+"""What may name a file or a folder of a record; a record that says otherwise is not read."""
+
+_RESERVED = {"declaration"}  # the record keeps what was sealed under this name, beside the variants
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +51,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """One point of the grid."""
 
-    name: str  # the parameters' values, joined: unique in its scenario and fit for a file name
+    name: Name  # the parameters' values, joined: unique in its scenario and fit for a file name
     params: Params
     protocol: Protocol = Protocol()
     work: Work | None = None
@@ -77,12 +84,16 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuse what could not be measured or told apart."""
-        names = [variant.name.casefold() for variant in self.variants]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice:
-            raise WrongUsage("two variants have this name", where=twice, remedy="give them a parameter that differs")
         if not self.variants:
             raise WrongUsage("there is no variant to measure", where=self.title, remedy="declare some with grid(…)")
+        for name, times in Counter(variant.name.casefold() for variant in self.variants).items():
+            if times > 1:
+                raise WrongUsage("two variants have this name", where=name, remedy="give them a parameter that differs")
+            if name in _RESERVED:
+                raise WrongUsage("a variant cannot have this name", where=name, remedy="give it another value")
+        for what, where in (("control", self.control), ("quick", self.quick)):
+            if not any(fits(variant.params, where) for variant in self.variants):
+                raise WrongUsage("no variant has these parameters", where=f"{what}={where}", remedy="see `variants`")
 
     def controlled(self) -> Variant:
         """The variant to be measured a second time, under its own name."""
@@ -100,7 +111,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 class Sealed(msgspec.Struct, frozen=True, kw_only=True):
     """A declaration as it stood before the run."""
 
-    slug: str
+    slug: Name
     scenario: Scenario
     seal: str  # sha256 of the predictions and claims in canonical JSON
     source_sha256: str  # of scenario.py, to notice that it changed since
@@ -133,4 +144,4 @@ def claim(id: str, statement: str, expectation: Kind, *, figure: str, on: str, s
 
 
 def _name(values: Iterable[Scalar]) -> str:
-    return "-".join(re.sub(r"[^A-Za-z0-9_.]+", "_", str(value)) for value in values)
+    return "-".join(re.sub(r"^\.|[^A-Za-z0-9_.]+", "_", str(value)) or "_" for value in values) or "only"
