@@ -22,7 +22,8 @@ import msgspec
 
 from foretrace.errors import UnreadableInput, WrongUsage
 from foretrace.files import sha256, write_atomically
-from foretrace.scenario import Sealed, Variant
+from foretrace.prediction import seal
+from foretrace.scenario import Name, Sealed, Variant
 
 SCHEMA = 1
 
@@ -79,7 +80,7 @@ class DeviceState(msgspec.Struct, frozen=True, kw_only=True):
 class TraceFile(msgspec.Struct, frozen=True, kw_only=True):
     """The trace beside the outcome."""
 
-    name: str
+    name: Name
     sha256: str
     size_bytes: int
 
@@ -121,7 +122,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One run of the tool: who, where, when, with what."""
 
     schema: int
-    id: str
+    id: Name
     started_utc: str
     command: str  # that repeats it
     commit: str  # "" where unknown
@@ -129,7 +130,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     environment: Environment
     ceilings: Ceilings
     options: Options
-    scenarios: tuple[str, ...]
+    scenarios: tuple[Name, ...]
     finished_utc: str = ""  # "" while it goes on, or where it was cut short
 
 
@@ -187,8 +188,11 @@ def write_outcome(folder: Path, slug: str, outcome: Outcome, trace: bytes | None
 
 
 def load(folder: Path) -> Record:
-    """Read a run; `UnreadableInput` names the file that cannot be read and why."""
-    head = _decode(folder / "run.json", _Schema)
+    """Read a run; `UnreadableInput` names the file that cannot be read and why.
+
+    It is refused too where the predictions are not those that were sealed.
+    """
+    head = _decode(folder / "run.json", _Head)
     if head.schema != SCHEMA:
         raise UnreadableInput(
             f"the record has schema {head.schema}, this version reads {SCHEMA}",
@@ -196,7 +200,7 @@ def load(folder: Path) -> Record:
             remedy="use the version of foretrace that wrote it, or measure again",
         )
     run = _decode(folder / "run.json", Run)
-    declarations = {slug: _decode(folder / slug / "declaration.json", Sealed) for slug in run.scenarios}
+    declarations = {slug: _sealed(folder / slug / "declaration.json") for slug in run.scenarios}
     outcomes: dict[str, dict[str, Outcome]] = {}
     for slug, sealed in declarations.items():
         paths = {variant.name: folder / slug / f"{variant.name}.json" for variant in sealed.scenario.planned()}
@@ -206,7 +210,7 @@ def load(folder: Path) -> Record:
 
 def newest(runs: Path) -> Path:
     """The folder of the run that started last; `WrongUsage` where there is none."""
-    started = {path.parent: _decode(path, Run).started_utc for path in sorted(runs.glob("*/run.json"))}
+    started = {path.parent: _decode(path, _Head).started_utc for path in runs.glob("*/run.json")}
     if not started:
         raise WrongUsage("there is no recorded run", where=str(runs), remedy="measure one with `foretrace run`")
     return max(started, key=lambda folder: (started[folder], folder.name))
@@ -214,12 +218,15 @@ def newest(runs: Path) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the run's folder for writing; `WrongUsage` where another process holds it."""
-    handle = os.open(folder, os.O_RDONLY)
+    """Hold the run's folder for writing; `WrongUsage` where another process holds it or it is not there."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        raise WrongUsage("there is no run of this name", where=folder.name, remedy=f"see {folder.parent}") from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise WrongUsage(
                 "another process is measuring into this run",
                 where=folder.name,
@@ -230,8 +237,11 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-class _Schema(msgspec.Struct):
+class _Head(msgspec.Struct):
+    """What is read of a run before its schema is known."""
+
     schema: int
+    started_utc: str = ""
 
 
 _Decoded = TypeVar("_Decoded")
@@ -239,6 +249,17 @@ _Decoded = TypeVar("_Decoded")
 
 def _encode(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def _sealed(path: Path) -> Sealed:
+    sealed = _decode(path, Sealed)
+    if seal(sealed.scenario.predictions, sealed.scenario.claims) != sealed.seal:
+        raise UnreadableInput(
+            "the predictions are not those that were sealed before the run (their hash differs)",
+            where=str(path),
+            remedy="restore the file, or measure again",
+        )
+    return sealed
 
 
 def _read(path: Path) -> bytes:
@@ -253,7 +274,8 @@ def _read(path: Path) -> bytes:
 def _decode(path: Path, kind: type[_Decoded]) -> _Decoded:
     try:
         return msgspec.json.decode(_read(path), type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, WrongUsage, RecursionError) as error:
+        what = error.what if isinstance(error, WrongUsage) else error
         raise UnreadableInput(
-            f"is not a valid record: {error}", where=str(path), remedy="restore it, or measure again"
+            f"is not a valid record: {what}", where=str(path), remedy="restore it, or measure again"
         ) from error
