@@ -1,0 +1,161 @@
+"""What must not reach a published page or trace: this machine's host, user and folders, wherever they stand."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import re
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foretrace.privacy import replacements, scrub
+
+PRIVATE = {
+    "torchinductor_alice": "torchinductor_<user>",
+    "/home/alice/secret": "<workspace>",
+    r"\/home\/alice": "~",
+    "gpu-box-7.corp.example": "<host>",
+    "/home/alice": "~",
+    "gpu-box-7": "<host>",
+    "alice": "<user>",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("/home/alice/secret/scenarios/x.py(12): build", "<workspace>/scenarios/x.py(12): build"),
+        ("/home/alice/.cache", "~/.cache"),
+        ("/home/alice", "~"),
+        ("cd '/home/alice'", "cd '~'"),
+        ("PYTHONPATH=/home/alice/lib:/home/alice", "PYTHONPATH=~/lib:~"),
+        ("file:///home/alice/x.html", "file://~/x.html"),
+        ("gcc -I/home/alice/include -L/home/alice/lib", "gcc -I~/include -L~/lib"),
+        (r'"\/home\/alice\/x.py"', r'"~\/x.py"'),
+        (r'{"e": "first\n/home/alice/x.py\talice"}', r'{"e": "first\n~/x.py\t<user>"}'),
+        ("line\n/home/alice\nalice\r\n", "line\n~\n<user>\r\n"),
+        ("http://gpu-box-7.corp.example:8080/", "http://<host>:8080/"),
+        ("alice@gpu-box-7: ready", "<user>@<host>: ready"),
+        ("\x1b[31malice\x1b[0m", "\x1b[31m<user>\x1b[0m"),
+        (r"\u001b[31malice\u001b[0m", r"\u001b[31m<user>\u001b[0m"),
+        (json.dumps("in “/home/alice” or •alice"), json.dumps("in “~” or •<user>")),
+        ("/tmp/torchinductor_alice/ab/cab.py", "/tmp/torchinductor_<user>/ab/cab.py"),  # noqa: S108 - a text
+        ("/data/alice/runs", "/data/<user>/runs"),
+        ("alice, alice; (alice) <alice> «alice» alice.", "<user>, <user>; (<user>) <<user>> «<user>» <user>."),
+        ("alice alice alice", "<user> <user> <user>"),
+    ],
+)
+def test_a_private_word_is_replaced_wherever_it_stands(text: str, scrubbed: str) -> None:
+    assert scrub(text, PRIVATE) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "malice",
+        "alices",
+        "alice_kernel",
+        "triton_poi_fused_alice_0",
+        "alice2",
+        "alice-in-chains",
+        "chalice",
+        "module.alice",
+        "aten::alice",
+        "at::native::alice<float>",
+        "/mnt/home/alicette",
+        "/home/alicette/x",
+        "gpu-box-70",
+        "my-gpu-box-7",
+        "",
+        "nothing private",
+    ],
+)
+def test_a_word_that_only_contains_a_private_one_stays(text: str) -> None:
+    assert scrub(text, PRIVATE) == text
+
+
+def test_the_longest_word_wins_in_whatever_order_they_are_given() -> None:
+    text = "/home/alice/secret/x"
+    assert scrub(text, dict(reversed(PRIVATE.items()))) == scrub(text, PRIVATE) == "<workspace>/x"
+
+
+def test_what_replaces_a_word_is_not_searched_again() -> None:
+    assert scrub("host user", {"host": "<user>", "user": "<host>"}) == "<user> <host>"
+
+
+@pytest.mark.parametrize("word", ["a+b(c)[d]", "box.7", "c:\\users\\al", "x|y", "^start$", "{2}", "über"])
+def test_a_word_is_taken_as_it_is_and_not_as_a_pattern(word: str) -> None:
+    assert scrub(f"at {word}, twice {word}!", {word: r"\1\g<0>"}) == r"at \1\g<0>, twice \1\g<0>!"
+    assert scrub("at boxy7, aab(c)d, x, start, 22", {word: "?"}) == "at boxy7, aab(c)d, x, start, 22"
+
+
+@given(st.text(alphabet='alice/home-. \n\\"', max_size=60))
+def test_json_stays_json_and_no_home_is_left_in_it(text: str) -> None:
+    again = json.loads(scrub(json.dumps({"name": text}), PRIVATE))["name"]
+    assert re.search(r"(?<![\w.-])/home/alice(?![\w-])", again) is None
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine of a known name, with a user and a home."""
+    monkeypatch.setattr(socket, "gethostname", lambda: "gpu-box-7.corp.example")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "gpu-box-7.corp.example")
+    monkeypatch.setattr(getpass, "getuser", lambda: "alice")
+    monkeypatch.setenv("HOME", "/home/alice")
+    return tmp_path
+
+
+def test_this_machine_is_known_by_its_host_user_home_and_folders(machine: Path) -> None:
+    found = replacements(machine)
+    assert list(found) == sorted(found, key=lambda word: -len(word))
+    assert {
+        "gpu-box-7.corp.example": "<host>",
+        "gpu-box-7": "<host>",
+        "alice": "<user>",
+        "torchinductor_alice": "torchinductor_<user>",
+        "/home/alice": "~",
+        str(machine): "<workspace>",
+    }.items() <= found.items()
+
+
+def test_a_folder_is_known_by_its_link_and_by_its_target(machine: Path) -> None:
+    (machine / "link").symlink_to(machine, target_is_directory=True)
+    text = f"{machine / 'link'}/x {machine}/y"
+    assert scrub(text, replacements(machine / "link")) == "<workspace>/x <workspace>/y"
+
+
+def test_a_folder_is_known_as_json_spells_it(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/jürgen")
+    text = json.dumps({"a": "/home/jürgen/x"}) + r' "\/home\/jürgen\/y"'
+    assert scrub(text, replacements()) == r'{"a": "~/x"} "~\/y"'
+
+
+@pytest.mark.parametrize(
+    ("user", "host", "home"), [("root", "localhost", "/root"), ("me", "vm", "/"), ("ubuntu", "ubuntu", "/")]
+)
+def test_names_that_tell_nothing_are_not_torn_out_of_a_text(
+    monkeypatch: pytest.MonkeyPatch, user: str, host: str, home: str
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: host)
+    monkeypatch.setattr(socket, "getfqdn", lambda: host)
+    monkeypatch.setattr(getpass, "getuser", lambda: user)
+    monkeypatch.setenv("HOME", home)
+    text = "the root of me on localhost, ubuntu and a vm at / or /usr/lib"
+    assert scrub(text, replacements()) == text
+
+
+def test_a_process_without_an_account_or_a_home_has_less_to_hide(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 4242")
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(getpass, "getuser", nobody)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert "<user>" not in replacements().values()
+    assert "~" not in replacements().values()
