@@ -13,20 +13,24 @@ def commit(root: Path) -> tuple[str, bool | None]:
     `FORETRACE_COMMIT` (a hash, with `-dirty` behind it where that is so) speaks for a copy without `.git`, such as a
     container image. Recorded runs do not count as a change.
     """
-    told = os.environ.get("FORETRACE_COMMIT", "")
+    told = os.environ.get("FORETRACE_COMMIT", "").strip()
     if told:
         return told.removesuffix("-dirty"), told.endswith("-dirty")
     head = _git(root, "rev-parse", "HEAD")
     if head is None:
         return "", None
     changed = _git(root, "status", "--porcelain", "--untracked-files=normal", "--", ".", ":(exclude)docs/runs")
-    return head.strip(), bool(changed and changed.strip())
+    return head.strip(), None if changed is None else bool(changed.strip())
 
 
 def _git(root: Path, *arguments: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False, timeout=30
+            ["git", "--no-optional-locks", "-C", str(root), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
