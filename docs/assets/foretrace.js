@@ -1,0 +1,65 @@
+// What Foretrace's pages add to the theme, each part a convenience: tables sort, and a trace opens in Perfetto.
+"use strict";
+
+(() => {
+  const PERFETTO = "https://ui.perfetto.dev";
+
+  /** What a cell sorts by: its exact number where it has one, else its text. */
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.order === undefined ? cell.textContent.trim() : Number(cell.dataset.order);
+  };
+
+  /** Numbers before texts, texts in natural order. */
+  const compare = (one, other) => {
+    if (typeof one === "number" && typeof other === "number") return one - other;
+    if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
+    return one.localeCompare(other, undefined, { numeric: true });
+  };
+
+  const sort = (table, column, head) => {
+    const direction = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
+    const body = table.tBodies[0];
+    const rows = [...body.rows].sort((a, b) => direction * compare(key(a, column), key(b, column)));
+    body.append(...rows);
+  };
+
+  const makeSortable = (table) => {
+    if (!table.tHead || table.tBodies[0].rows.length < 2 || table.closest(".ft-in-order")) return;
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      button.addEventListener("click", () => sort(table, column, head));
+      head.append(button);
+    });
+  };
+
+  /** Hand a trace to Perfetto's window once it answers; it is read in that window and sent nowhere. */
+  const openInPerfetto = async (link) => {
+    const view = window.open(PERFETTO);
+    const answer = await fetch(link.dataset.trace);
+    if (!view || !answer.ok) return;
+    const buffer = await answer.arrayBuffer();
+    const asking = setInterval(() => view.postMessage("PING", PERFETTO), 100);
+    const hand = (event) => {
+      if (event.source !== view || event.origin !== PERFETTO || event.data !== "PONG") return;
+      clearInterval(asking);
+      window.removeEventListener("message", hand);
+      view.postMessage({ perfetto: { buffer, title: link.dataset.title } }, PERFETTO, [buffer]);
+    };
+    window.addEventListener("message", hand);
+    setTimeout(() => clearInterval(asking), 60_000);
+  };
+
+  document.querySelectorAll(".ft-table").forEach(makeSortable);
+  document.querySelectorAll("a[data-trace]").forEach((link) => {
+    if (!location.protocol.startsWith("http")) return; // from disk a page may not read the file beside it
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      openInPerfetto(link);
+    });
+  });
+})();

@@ -1,0 +1,72 @@
+"""Page models: studies come in, frozen pages go out whose every number is text.
+
+    pages = page.build(study, changed=frozenset(), timelines={})
+
+Nothing here knows Markdown, HTML or where the files are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from foretrace.facts import Timeline
+from foretrace.page import definitions, front, scenario
+from foretrace.page.holes import Holes
+from foretrace.page.models import Definitions, FrontPage, ScenarioPage, VariantPage
+from foretrace.study import Study
+
+__all__ = ["Holes", "Pages", "build", "newest"]
+
+_CHANGED = (
+    "The declaration in scenarios/ has changed, or is gone, since this run was made. What is judged here is what was "
+    "sealed before it."
+)
+
+
+class Pages(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a site shows of its runs."""
+
+    front: FrontPage
+    definitions: Definitions
+    scenarios: tuple[ScenarioPage, ...]
+    variants: tuple[VariantPage, ...]
+    holes: dict[str, Holes]  # by slug: what authors' prose may ask
+
+
+def newest(studies: tuple[Study, ...]) -> dict[str, Study]:
+    """For each scenario the study whose run started last of those that have it."""
+    ordered = sorted(studies, key=lambda study: (study.run.started_utc, study.run.id))
+    return {slug: study for study in ordered for slug in study.investigations}
+
+
+def build(
+    *studies: Study, changed: frozenset[str] = frozenset(), timelines: Mapping[tuple[str, str], Timeline] | None = None
+) -> Pages:
+    """The pages of all scenarios of the studies, each from the newest run that has it.
+
+    Args:
+        studies: the runs, read and judged.
+        changed: scenarios whose declaration is no longer the sealed one.
+        timelines: by scenario and variant, where a trace was recorded.
+    """
+    chosen = dict(sorted(newest(studies).items()))
+    scenarios: list[ScenarioPage] = []
+    variants: list[VariantPage] = []
+    holes: dict[str, Holes] = {}
+    for slug, study in chosen.items():
+        found = study.investigations[slug]
+        drawn = {name: timeline for (theirs, name), timeline in (timelines or {}).items() if theirs == slug}
+        said = _CHANGED if slug in changed else ""
+        made, theirs = scenario.build(study.run, found, changed=said, timelines=drawn)
+        scenarios.append(made)
+        variants.extend(theirs)
+        holes[slug] = Holes(found=found, statements=made.statements, gpu=made.run.device)
+    return Pages(
+        front=front.build(scenarios),
+        definitions=definitions.build(),
+        scenarios=tuple(scenarios),
+        variants=tuple(variants),
+        holes=holes,
+    )

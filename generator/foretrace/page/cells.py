@@ -1,0 +1,122 @@
+"""Quantities as cells: a summary, a count or a name comes in, a `Cell` with its text goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from foretrace import units
+from foretrace.facts import QUANTITIES, Activities, Facts
+from foretrace.page.models import Cell, Column
+from foretrace.prediction import Unmeasured
+from foretrace.stats import Summary
+
+MISSING = "n/a"
+
+
+def measured(facts: Facts | Unmeasured, quantity: str, *, typical: float | None = None) -> Cell:
+    """A quantity of one variant: the median with its interval, or why there is none."""
+    if isinstance(facts, Unmeasured):
+        return missing(f"not measured: {facts.reason}")
+    if quantity in facts.withheld:
+        return missing(facts.withheld[quantity], text="withheld")
+    found = facts.quantities.get(quantity)
+    return missing("not known for this variant") if found is None else summary(found, quantity, typical=typical)
+
+
+def summary(found: Summary, quantity: str, *, typical: float | None = None) -> Cell:
+    """The median, and its interval where it was sampled."""
+    return spread_out(found, QUANTITIES[quantity].unit, typical=typical)
+
+
+def spread_out(found: Summary, unit: str, *, typical: float | None = None) -> Cell:
+    """The median in `unit`, and its interval where there is more than one sample."""
+    middle = units.quantity(found.median, unit, typical=typical)
+    return Cell(text=middle, order=_order(found.median), detail=interval(found, unit, typical=typical))
+
+
+def interval(found: Summary, unit: str, *, typical: float | None = None) -> str:
+    """The interval that holds the median, in words; "" for what was counted."""
+    if found.count == 1:
+        return ""
+    step, name = units.scale(unit, found.median if typical is None else typical)
+    text = f"{units.number(found.low / step)} … {units.number(found.high / step)}"
+    return f"{text}×" if name == "×" else f"{text} {name}".rstrip()
+
+
+def spread(found: Summary | None) -> Cell:
+    """Half the interval's width as a share of the median."""
+    if found is None or found.count == 1:
+        return missing("there are no samples")
+    return Cell(text=f"± {units.quantity(found.spread, 'share')}", order=_order(found.spread))
+
+
+def reach(found: Summary | None, unit: str, *, typical: float | None = None) -> Cell:
+    """The smallest and the largest sample."""
+    if found is None or found.count == 1:
+        return missing("there are no samples")
+    step, name = units.scale(unit, found.median if typical is None else typical)
+    text = f"{units.number(found.minimum / step)} … {units.number(found.maximum / step)} {name}"
+    return Cell(text=text.rstrip(), order=_order(found.maximum))
+
+
+def amount(value: float | None, unit: str, *, typical: float | None = None) -> Cell:
+    """One number with its unit; missing where it is None."""
+    if value is None:
+        return missing("the trace does not say")
+    return Cell(text=units.quantity(value, unit, typical=typical), order=_order(value))
+
+
+def count(value: int | None) -> Cell:
+    """A whole number."""
+    return amount(value, "count")
+
+
+def each(counts: tuple[int, ...]) -> Cell:
+    """A count in each recorded step: once where it is always the same."""
+    if not counts:
+        return missing("no step was recorded")
+    text = f"{counts[0]:,}" if len(set(counts)) == 1 else " / ".join(f"{number:,}" for number in counts)
+    hint = f"in each of {len(counts)} recorded steps" if len(set(counts)) == 1 else "step by step"
+    return Cell(text=text, order=_order(sum(counts) / len(counts)), hint=hint)
+
+
+def missing(why: str, *, text: str = MISSING) -> Cell:
+    """Nothing to show, and the reason."""
+    return Cell(text=text, hint=why, kind="missing")
+
+
+def code(name: str, *, to: str = "") -> Cell:
+    """A name as it is spelt."""
+    return Cell(text=name, kind="code", to=to)
+
+
+def head(quantity: str) -> Column:
+    """The column of a defined quantity."""
+    definition = QUANTITIES[quantity]
+    return Column(title=definition.title, meaning=definition.meaning, numeric=True)
+
+
+def typical(found: Iterable[Facts | Unmeasured], quantity: str) -> float | None:
+    """The value whose unit suits the whole column: the smallest median that is not 0; None where there is none."""
+    medians = [
+        facts.quantities[quantity].median
+        for facts in found
+        if isinstance(facts, Facts) and quantity in facts.quantities and quantity not in facts.withheld
+    ]
+    return min((abs(median) for median in medians if median), default=None)
+
+
+def activities(facts: Facts | Unmeasured) -> str:
+    """What each recorded step launched, in words: `2 kernels`; several ways of it where the steps differ."""
+    if isinstance(facts, Unmeasured) or not facts.steps:
+        return ""
+    return " / ".join(dict.fromkeys(str(step.activities) for step in facts.steps))
+
+
+def launched_nothing(work: Activities) -> bool:
+    """Whether no GPU work is counted."""
+    return not (work.kernel or work.memcpy or work.memset)
+
+
+def _order(value: float) -> str:
+    return f"{value:.9g}"

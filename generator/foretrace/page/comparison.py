@@ -1,0 +1,197 @@
+"""One value of the baseline's parameter against the baseline: facts come in, a table with its reach goes out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from foretrace import units
+from foretrace.facts import QUANTITIES, Facts, Params
+from foretrace.page import addresses, cells
+from foretrace.page.models import Cell, Column, Comparison, Table
+from foretrace.prediction import Unmeasured, change
+from foretrace.stats import Summary
+
+COMPARED = ("dispatch_us", "step_us", "gpu_busy_us")
+"""The quantities whose ratio is shown: the CPU's time first, the GPU's never without it."""
+
+NOISE = (
+    Column(title="Quantity", meaning="What was measured twice."),
+    Column(title="First", meaning="Median of the first measurement.", numeric=True),
+    Column(
+        title="Second", meaning="Median of the second one, of the same variant, at the end of the run.", numeric=True
+    ),
+    Column(
+        title="Second over first",
+        meaning="Where this interval does not hold 1, the run drifted by more than its own spread.",
+        numeric=True,
+    ),
+)
+PAIR = (
+    Column(
+        title="Variant", meaning="Links to the variant; its partner differs from it in the compared parameter only."
+    ),
+    *(
+        Column(
+            title=f"{QUANTITIES[quantity].title}, ratio",
+            meaning=f"Over the baseline's: {QUANTITIES[quantity].meaning}",
+            numeric=True,
+        )
+        for quantity in COMPARED
+    ),
+    Column(title="Launched a step", meaning="The baseline's GPU work in a step, and this variant's."),
+    Column(title="GEMM names", meaning="Whether the matrix-multiply kernels are spelt alike on both sides."),
+    Column(title="Limited by", meaning="The baseline's limiter, and this variant's."),
+)
+
+Pair = tuple[str, Facts, str, Facts]  # the baseline's name and facts, the other's
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """The A/A control of one scenario."""
+
+    variant: str
+    ratios: dict[str, Summary]  # quantity -> second over first
+    table: Table
+
+
+def noise(facts: Mapping[str, Facts | Unmeasured], repeats: Mapping[str, Facts], *, slug: str) -> Noise | None:
+    """How much a variant differs from itself; None where none was measured twice."""
+    for name, again in repeats.items():
+        first = facts.get(name)
+        if not isinstance(first, Facts):
+            continue
+        found = {quantity: change(again, first, quantity) for quantity in _TWICE}
+        ratios = {quantity: ratio for quantity, ratio in found.items() if isinstance(ratio, Summary)}
+        rows = tuple(
+            (
+                Cell(text=QUANTITIES[quantity].title, to=f"{addresses.DEFINITIONS}#{quantity}"),
+                cells.measured(first, quantity),
+                cells.measured(again, quantity),
+                cells.spread_out(ratio, "ratio"),
+            )
+            for quantity, ratio in ratios.items()
+        )
+        caption = f"{name} of {addresses.scenario(slug).split('/')[-1].removesuffix('.md')}, measured twice"
+        return Noise(variant=name, ratios=ratios, table=Table(caption=caption, columns=NOISE, rows=rows))
+    return None
+
+
+def comparisons(
+    facts: Mapping[str, Facts | Unmeasured], baseline: Params, *, slug: str, control: Noise | None
+) -> tuple[Comparison, ...]:
+    """One for each other value of the baseline's parameters; none where nothing is declared or paired."""
+    found = []
+    for other in _others(facts.values(), baseline):
+        pairs = _pairs(facts, baseline, other)
+        if pairs:
+            title = f"{_values(baseline)} against {_values(other)}"
+            table = _table(pairs, slug, title, control)
+            anchor = re.sub(r"[^A-Za-z0-9]+", "-", f"against-{_values(other)}").strip("-")
+            reach = _reach(pairs, tuple(baseline), _values(other))
+            found.append(Comparison(title=title, anchor=anchor, table=table, reach=reach))
+    return tuple(found)
+
+
+def extent(params: Sequence[Params]) -> tuple[str, ...]:
+    """The values that each parameter took, and which one took a single value and so carries no general conclusion."""
+    keys = dict.fromkeys(key for found in params for key in found)
+    varied: list[str] = []
+    single: list[str] = []
+    for key in keys:
+        values = list(dict.fromkeys(found[key] for found in params if key in found))
+        words = f"{key} {', '.join(map(str, values))}"
+        (varied if len(values) > 1 else single).append(words)
+    said = [f"Varied: {'; '.join(varied)}."] if varied else []
+    return (*said, *([f"Held fixed, so nothing is said about other values: {'; '.join(single)}."] if single else []))
+
+
+def _others(found: Iterable[Facts | Unmeasured], baseline: Params) -> list[Params]:
+    others: list[Params] = []
+    for facts in found:
+        values = {key: facts.params[key] for key in baseline if key in facts.params}
+        if values.keys() == baseline.keys() and values not in (baseline, *others):
+            others.append(values)
+    return others if baseline else []
+
+
+def _pairs(facts: Mapping[str, Facts | Unmeasured], baseline: Params, other: Params) -> list[Pair]:
+    known = {name: found for name, found in facts.items() if isinstance(found, Facts)}
+    return [
+        (one, known[one], name, theirs)
+        for name, theirs in known.items()
+        for one in known
+        if theirs.params == {**theirs.params, **other} and known[one].params == {**theirs.params, **baseline}
+    ]
+
+
+def _table(pairs: Sequence[Pair], slug: str, title: str, control: Noise | None) -> Table:
+    rows = []
+    for one, ours, name, theirs in pairs:
+        ratios = [_ratio(theirs, ours, quantity, control) for quantity in COMPARED]
+        rows.append(
+            (
+                Cell(text=name, detail=f"over {one}", to=addresses.variant(slug, name)),
+                *ratios,
+                _turned(cells.activities(ours), cells.activities(theirs)),
+                _names(ours, theirs),
+                _turned(ours.bound.limiter, theirs.bound.limiter),
+            )
+        )
+    return Table(caption=title, columns=PAIR, rows=tuple(rows)).trimmed()
+
+
+def _ratio(theirs: Facts, ours: Facts, quantity: str, control: Noise | None) -> Cell:
+    found = change(theirs, ours, quantity)
+    if isinstance(found, str):
+        return cells.missing(found)
+    cell = cells.spread_out(found, "ratio")
+    own = control.ratios.get(quantity) if control else None
+    within = own is not None and min(own.low, 1) <= found.median <= max(own.high, 1)
+    return msgspec.structs.replace(cell, hint="within the run's own A/A noise" if within else "")
+
+
+def _turned(ours: str, theirs: str) -> Cell:
+    if not ours and not theirs:
+        return cells.missing("the trace has no GPU work")
+    return Cell(text=f"{ours} in both") if ours == theirs else Cell(text=f"{ours} → {theirs}")
+
+
+def _names(ours: Facts, theirs: Facts) -> Cell:
+    one, other = _gemms(ours), _gemms(theirs)
+    if not one or not other:
+        return cells.missing("no GEMM kernel on one side")
+    said = f"{' + '.join(sorted(one))}" if one == other else f"{' + '.join(sorted(one))} → {' + '.join(sorted(other))}"
+    return Cell(text="same" if one == other else "different", full=said, kind="code")
+
+
+def _gemms(facts: Facts) -> Counter[str]:
+    return Counter({row.name: sum(row.per_step) for row in facts.kernels if row.family == "gemm"})
+
+
+def _reach(pairs: Sequence[Pair], keys: Sequence[str], what: str) -> tuple[str, ...]:
+    said = [sentence for quantity in COMPARED if (sentence := _direction(pairs, quantity, what))]
+    rest = [{key: value for key, value in theirs.params.items() if key not in keys} for *_, theirs in pairs]
+    return (*said, *extent(rest))
+
+
+def _direction(pairs: Sequence[Pair], quantity: str, what: str) -> str:
+    """On how many pairs a quantity is higher, lower, or not told apart."""
+    ratios = [found for _, ours, _, theirs in pairs if isinstance(found := change(theirs, ours, quantity), Summary)]
+    if not ratios:
+        return ""
+    higher, lower = sum(found.low > 1 for found in ratios), sum(found.high < 1 for found in ratios)
+    counted = {"higher": higher, "lower": lower, "not told apart": len(ratios) - higher - lower}
+    parts = [f"{word} on {units.number(number)}" for word, number in counted.items() if number]
+    pairs_said = "the one pair" if len(ratios) == 1 else f"{len(ratios)} pairs"
+    return f"{QUANTITIES[quantity].title} of {what}, over {pairs_said}: {', '.join(parts)}."
+
+
+def _values(params: Params) -> str:
+    return ", ".join(str(value) for value in params.values())
+
+
+_TWICE = ("dispatch_us", "step_us", "latency_us", "event_us", "gpu_busy_us", "top_kernel_us")

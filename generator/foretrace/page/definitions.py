@@ -1,0 +1,48 @@
+"""The definitions page: the vocabulary of quantities and every table's columns, as they are shown."""
+
+from __future__ import annotations
+
+from foretrace.facts import QUANTITIES
+from foretrace.page import addresses, comparison, front, scenario, variant
+from foretrace.page.models import Column, Definitions
+from foretrace.page.statements import STATES
+
+TABLES = {
+    "Step times": scenario.STEPS,
+    "CPU beside GPU": scenario.BESIDE,
+    "Variants": scenario.VARIANTS,
+    "Against the baseline": comparison.PAIR,
+    "A/A control": comparison.NOISE,
+    "Quantities of a variant": variant.QUANTITY,
+    "GPU work": variant.KERNEL,
+    "Recorded steps": variant.STEP,
+    "Dispatch chain": variant.CHAIN,
+    "Operators and calls": variant.CALL,
+    "Integrity": variant.CHECK,
+    "Device": variant.DEVICE,
+    "Scenarios": front.SCENARIOS,
+}
+"""Every kind of table that a page can hold, under its section's name."""
+
+_UNITS = {
+    "us": "time (s, ms, µs, ns)",
+    "bytes": "size (KiB, MiB, GiB: powers of 1024)",
+    "ratio": "factor (×)",
+    "share": "share (%)",
+    "count": "count",
+    "tflops": "TFLOP/s (10¹² operations a second)",
+    "gbps": "GB/s (10⁹ bytes a second)",
+}
+
+
+def build() -> Definitions:
+    """The page; it does not depend on any run."""
+    return Definitions(
+        address=addresses.DEFINITIONS,
+        quantities=tuple(
+            (key, Column(title=found.title, meaning=found.meaning), _UNITS[found.unit])
+            for key, found in QUANTITIES.items()
+        ),
+        states=tuple(STATES.items()),
+        tables=tuple((title.lower().replace(" ", "-"), title, columns) for title, columns in TABLES.items()),
+    )

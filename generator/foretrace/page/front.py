@@ -1,0 +1,86 @@
+"""The front page: all scenario pages come in, the scoreboard and what did not hold go out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from foretrace.page import addresses
+from foretrace.page.models import Cell, Column, FrontPage, Link, Mismatch, Notice, ScenarioPage, Score, Table
+from foretrace.page.statements import score
+
+SCENARIOS = (
+    Column(title="Scenario", meaning="One question with its experiment."),
+    Column(title="Question", meaning="What is asked."),
+    Column(title="Our predictions", meaning="How many held, were refuted, stayed undecided."),
+    Column(title="Published claims", meaning="How many held, were refuted, stayed undecided."),
+    Column(title="Variants", meaning="How many were measured, of how many declared.", numeric=True),
+    Column(title="Device", meaning="What it was measured on, and when."),
+)
+
+
+def build(pages: Sequence[ScenarioPage]) -> FrontPage:
+    """The page that lists all others."""
+    return FrontPage(
+        address=addresses.FRONT,
+        runs=tuple({page.run.id: page.run for page in pages}.values()),
+        scores=(
+            score("Our predictions", [said for page in pages for said in page.predictions]),
+            score("Published claims", [said for page in pages for said in page.claims]),
+        ),
+        mismatches=tuple(
+            Mismatch(slug=page.slug, scenario=page.title, to=page.address, statement=said)
+            for page in pages
+            for said in page.statements
+            if said.state != "held"
+        ),
+        scenarios=_scenarios(pages),
+        noise=_noise(pages),
+        failures=_failures(pages),
+    )
+
+
+def _scenarios(pages: Sequence[ScenarioPage]) -> Table:
+    rows = tuple(
+        (
+            Cell(text=page.title, to=page.address),
+            Cell(text=page.question),
+            _counts(score("", page.predictions)),
+            _counts(score("", page.claims)),
+            Cell(text=f"{len(page.variants.rows) - len(page.failures)} of {len(page.variants.rows)}"),
+            Cell(text=page.run.device, detail=page.run.date),
+        )
+        for page in pages
+    )
+    return Table(caption="Scenarios", columns=SCENARIOS, rows=rows)
+
+
+def _counts(counted: Score) -> Cell:
+    if counted.total == "0":
+        return Cell(text="none")
+    return Cell(text=f"{counted.held} of {counted.total} held", detail=_rest(counted))
+
+
+def _rest(counted: Score) -> str:
+    said = (f"{counted.refuted} refuted" if counted.refuted != "0" else "") or ""
+    open_ones = f"{counted.undecided} undecided" if counted.undecided != "0" else ""
+    return ", ".join(part for part in (said, open_ones) if part)
+
+
+def _noise(pages: Sequence[ScenarioPage]) -> Table | None:
+    """The A/A controls of all scenarios under one another."""
+    tables = [(page, page.noise) for page in pages if page.noise]
+    if not tables:
+        return None
+    first = Column(title="Scenario", meaning="Whose control variant was measured twice.")
+    rows = tuple((Cell(text=page.title, to=page.address), *row) for page, table in tables for row in table.rows)
+    return Table(caption="A/A control", columns=(first, *tables[0][1].columns), rows=rows)
+
+
+def _failures(pages: Sequence[ScenarioPage]) -> tuple[tuple[Link, Notice], ...]:
+    return tuple(
+        (msgspec.structs.replace(link, text=f"{page.title}, {link.text}"), notice)
+        for page in pages
+        for link, notice in page.failures
+    )

@@ -1,0 +1,80 @@
+"""What an author's prose may ask of a scenario: a name comes in, the text of a number goes out, `n/a` where none is.
+
+The prose is today's and the record may be older, so a variant or a claim that the run does not know is a gap to be
+reported, not an error; a quantity that nobody defines is a mistake in the prose.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from foretrace import units
+from foretrace.errors import WrongUsage
+from foretrace.facts import QUANTITIES, Facts
+from foretrace.page import addresses, cells
+from foretrace.page.models import Link, Statement
+from foretrace.prediction import change, said
+from foretrace.study import Investigation
+
+
+class Holes(msgspec.Struct, frozen=True, kw_only=True):
+    """One scenario's numbers, as text; `None` where the run does not have one."""
+
+    found: Investigation
+    statements: tuple[Statement, ...]
+    gpu: str  # the device's name
+
+    def value(self, quantity: str, variant: str) -> str | None:
+        """A median with its unit: `178 µs`."""
+        facts = self._facts(variant)
+        known = facts.quantities.get(_defined(quantity)) if facts and quantity not in facts.withheld else None
+        return units.quantity(known.median, QUANTITIES[quantity].unit) if known else None
+
+    def interval(self, quantity: str, variant: str) -> str | None:
+        """A median with its unit and its interval: `178 µs (171 … 179 µs)`."""
+        facts = self._facts(variant)
+        known = facts.quantities.get(_defined(quantity)) if facts and quantity not in facts.withheld else None
+        return said(known, QUANTITIES[quantity].unit) if known else None
+
+    def ratio(self, quantity: str, variant: str, over: str) -> str | None:
+        """How many times the quantity of `over` a variant has: `1.34× (1.30 … 1.38×)`."""
+        _defined(quantity)
+        facts, under = self._facts(variant), self._facts(over)
+        found = change(facts, under, quantity) if facts and under else ""
+        return None if isinstance(found, str) else said(found, "ratio")
+
+    def launched(self, variant: str) -> str | None:
+        """What each recorded step launched: `2 kernels`."""
+        facts = self._facts(variant)
+        return (cells.activities(facts) or None) if facts else None
+
+    def bound(self, variant: str) -> str | None:
+        """What limits a variant."""
+        facts = self._facts(variant)
+        return facts.bound.limiter if facts else None
+
+    def kernels(self, variant: str, family: str = "") -> tuple[str, ...]:
+        """The names of a variant's kernels, of one family or all, longest total first."""
+        facts = self._facts(variant)
+        rows = facts.kernels if facts else ()
+        chosen = [row.name for row in rows if row.activity == "kernel" and family in ("", row.family)]
+        return tuple(dict.fromkeys(chosen))
+
+    def statement(self, key: str) -> Statement | None:
+        """The claim of an id, or the prediction of a number."""
+        return next((found for found in self.statements if found.key == key), None)
+
+    def link(self, variant: str) -> Link | None:
+        """The page of a variant."""
+        declared = self.found.facts
+        return Link(variant, addresses.variant(self.found.sealed.slug, variant)) if variant in declared else None
+
+    def _facts(self, variant: str) -> Facts | None:
+        found = self.found.facts.get(variant)
+        return found if isinstance(found, Facts) else None
+
+
+def _defined(quantity: str) -> str:
+    if quantity not in QUANTITIES:
+        raise WrongUsage("no such quantity", where=quantity, remedy=f"one of {', '.join(QUANTITIES)}")
+    return quantity

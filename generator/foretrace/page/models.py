@@ -1,0 +1,290 @@
+"""The page models: one frozen struct a template, every number already text.
+
+Names that came from a trace are plain text in here; the templates escape whatever they print. Addresses are relative to
+the site's source folder: `reports/matmul-add.md` for a page, `runs/…` for a recorded file.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from foretrace.facts import Timeline
+from foretrace.prediction import State
+from foretrace.stats import Summary
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """A column's head and the definition that is shown with it."""
+
+    title: str
+    meaning: str
+    numeric: bool = False
+
+
+class Link(msgspec.Struct, frozen=True):
+    """Words and the address they lead to, a page, a file of the site, or a place elsewhere."""
+
+    text: str
+    to: str
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell of a table."""
+
+    text: str
+    order: str = ""  # the number that the column sorts by; "" sorts by the text
+    detail: str = ""  # a second, smaller line
+    full: str = ""  # the unabridged name, opened on demand
+    hint: str = ""  # shown when pointed at
+    to: str = ""  # where the text leads
+    kind: Literal["text", "code", "missing", "good", "bad"] = "text"
+    depth: int = 0  # indentation
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows under defined columns; see `trimmed` for leaving empty ones out."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    left_out: str = ""  # what is not shown, in words
+    tall: bool = False  # scrolls within itself
+
+    def trimmed(self) -> Table:
+        """The table without the columns in which nothing is known of any row."""
+        known = [
+            place
+            for place in range(len(self.columns))
+            if not self.rows or any(row[place].kind != "missing" or row[place].text != "n/a" for row in self.rows)
+        ]
+        return msgspec.structs.replace(
+            self,
+            columns=tuple(self.columns[place] for place in known),
+            rows=tuple(tuple(row[place] for place in known) for row in self.rows),
+        )
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """Points of one line in a figure: what is drawn, not what is read."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+class Samples(msgspec.Struct, frozen=True, kw_only=True):
+    """All samples of a quantity, a row a variant."""
+
+    unit: str
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
+
+
+class CpuGpu(msgspec.Struct, frozen=True, kw_only=True):
+    """CPU time beside GPU time, a pair a variant, in µs."""
+
+    rows: tuple[tuple[str, Summary, Summary], ...]  # label, CPU dispatch, GPU busy
+
+
+class Sweep(msgspec.Struct, frozen=True, kw_only=True):
+    """Quantities over a numeric parameter."""
+
+    parameter: str
+    unit: str
+    series: tuple[Series, ...]
+
+
+Drawing = Timeline | Samples | CpuGpu | Sweep
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """An image in light and dark."""
+
+    stem: str  # address without `-light.svg` and `-dark.svg`
+    title: str  # inside the image
+    alt: str
+    caption: str
+    drawing: Drawing
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True):
+    """What the reader must know before the figures."""
+
+    kind: Literal["info", "warning", "failure"]
+    title: str
+    text: str
+    block: str = ""  # preformatted, such as the end of stderr
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What one variant, or a pair, says about a statement."""
+
+    variants: tuple[Link, ...]
+    state: State
+    measured: str
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a statement in words, and the variants it speaks of."""
+
+    text: str
+    where: str
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """A prediction or a published claim, with what came of it."""
+
+    key: str  # the claim's id, or the prediction's number
+    anchor: str
+    kind: Literal["prediction", "claim"]
+    words: str  # a claim's own words; "" for a prediction
+    parts: tuple[Said, ...]
+    because: str
+    state: State
+    measured: str
+    evidence: tuple[Evidence, ...]
+    figure: str = ""  # as published
+    on: str = ""
+    source: str = ""
+
+
+class Seal(msgspec.Struct, frozen=True, kw_only=True):
+    """When and how the predictions were fixed."""
+
+    sha256: str
+    commit: str
+    date: str
+    changed: str  # what to say where the declaration is no longer the sealed one; "" where it is
+
+
+class RunCard(msgspec.Struct, frozen=True, kw_only=True):
+    """One run in short, and all of its environment."""
+
+    id: str
+    date: str
+    device: str  # the GPU's name, or "CPU"
+    commit: str
+    command: str
+    record: str  # address of run.json
+    environment: tuple[tuple[str, str], ...]
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """How many statements came out how."""
+
+    title: str
+    held: str
+    refuted: str
+    undecided: str
+    total: str
+
+
+class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A statement that did not hold, as the front page lists it."""
+
+    slug: str
+    scenario: str
+    to: str
+    statement: Statement
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of the baseline's parameter against the baseline."""
+
+    title: str
+    anchor: str
+    table: Table
+    reach: tuple[str, ...]  # how far the conclusion goes, a sentence each
+
+
+class File(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that a page's figures rest on."""
+
+    what: str
+    to: str
+    sha256: str = ""
+    size: str = ""
+
+
+class VariantPage(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is known of one variant."""
+
+    slug: str
+    address: str
+    name: str
+    scenario: Link
+    run: RunCard
+    parameters: tuple[tuple[str, str], ...]
+    bound: str  # the limiter; "" where nothing was measured
+    bound_evidence: str
+    notices: tuple[Notice, ...]
+    timeline: Picture | None
+    quantities: Table | None
+    withheld: tuple[tuple[str, str], ...]  # what is not given, and why
+    kernels: Table | None
+    steps: Table | None
+    outside: str  # GPU work that no recorded step launched, in words; "" where none
+    chain: Table | None
+    calls: Table | None
+    checks: Table | None
+    device: Table | None
+    notes: tuple[str, ...]
+    files: tuple[File, ...]
+    trace: str  # address; "" where there is none
+
+
+class ScenarioPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One question and its answer."""
+
+    slug: str
+    address: str
+    title: str
+    question: str
+    run: RunCard
+    seal: Seal
+    notices: tuple[Notice, ...]
+    limiters: tuple[str, ...]  # what a reader can guess
+    predictions: tuple[Statement, ...]
+    claims: tuple[Statement, ...]
+    steps: Table | None
+    samples: Picture | None
+    cpu_gpu: Table | None
+    beside: Picture | None
+    sweep: Table | None
+    swept: tuple[Picture, ...]
+    key_timelines: tuple[tuple[Link, Picture], ...]
+    comparisons: tuple[Comparison, ...]
+    noise: Table | None
+    reach: tuple[str, ...]
+    variants: Table
+    failures: tuple[tuple[Link, Notice], ...]
+    files: tuple[File, ...]
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Predictions, then claims."""
+        return self.predictions + self.claims
+
+
+class FrontPage(msgspec.Struct, frozen=True, kw_only=True):
+    """All scenarios at a glance."""
+
+    address: str
+    runs: tuple[RunCard, ...]
+    scores: tuple[Score, ...]
+    mismatches: tuple[Mismatch, ...]
+    scenarios: Table
+    noise: Table | None
+    failures: tuple[tuple[Link, Notice], ...]
+
+
+class Definitions(msgspec.Struct, frozen=True, kw_only=True):
+    """What every quantity, column and verdict means."""
+
+    address: str
+    states: tuple[tuple[State, str], ...]  # a verdict and what it means
+    quantities: tuple[tuple[str, Column, str], ...]  # anchor, head and meaning, unit
+    tables: tuple[tuple[str, str, tuple[Column, ...]], ...]  # anchor, title, columns

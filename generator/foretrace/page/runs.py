@@ -1,0 +1,74 @@
+"""A run in short: a `Run` comes in; its card, its environment and its noise go out as text."""
+
+from __future__ import annotations
+
+from foretrace import units
+from foretrace.page import addresses
+from foretrace.page.models import RunCard
+from foretrace.record import Ceilings, Environment, Gpu, Run
+
+
+def card(run: Run) -> RunCard:
+    """Who measured, on what, when and with what."""
+    return RunCard(
+        id=run.id,
+        date=date(run.started_utc),
+        device=device(run.environment),
+        commit=commit(run),
+        command=run.command,
+        record=addresses.recorded(run.id, "run.json"),
+        environment=tuple(_environment(run)),
+    )
+
+
+def device(environment: Environment) -> str:
+    """The GPU's name, or what stands for it."""
+    return environment.gpu.name if environment.gpu else f"CPU only ({environment.cpu_model})"
+
+
+def commit(run: Run) -> str:
+    """The commit's first twelve digits, and whether the tree differed from it."""
+    if not run.commit:
+        return "unknown commit"
+    state = {True: " with uncommitted changes", False: "", None: " (tree not checked)"}[run.dirty]
+    return f"{run.commit[:12]}{state}"
+
+
+def date(moment: str) -> str:
+    """An ISO moment to the minute: `2026-11-30 10:24 UTC`."""
+    return f"{moment[:10]} {moment[11:16]} UTC" if len(moment) >= 16 else moment
+
+
+def _environment(run: Run) -> list[tuple[str, str]]:
+    environment = run.environment
+    rows = [("Device", device(environment))]
+    rows += _gpu(environment.gpu) if environment.gpu else []
+    rows += [("CPU", f"{environment.cpu_model}, {environment.cpu_count} logical cores")]
+    rows += [(name, version) for name, version in environment.versions.items() if version]
+    rows += _ceilings(run.ceilings)
+    rows += [
+        ("Rounds", f"{run.options.rounds} a variant, time limit {units.number(run.options.time_limit_s)} s"),
+        ("Started", date(run.started_utc)),
+        ("Finished", date(run.finished_utc) if run.finished_utc else "not yet, or cut short"),
+        ("Commit", commit(run)),
+    ]
+    return rows
+
+
+def _gpu(gpu: Gpu) -> list[tuple[str, str]]:
+    said = {
+        "Compute capability": gpu.compute_capability,
+        "Multiprocessors": str(gpu.multiprocessors) if gpu.multiprocessors else "",
+        "GPU memory": units.quantity(gpu.memory_bytes, "bytes") if gpu.memory_bytes else "",
+        "L2 cache": units.quantity(gpu.l2_bytes, "bytes") if gpu.l2_bytes else "",
+        "Power limit": f"{units.number(gpu.power_limit_w)} W" if gpu.power_limit_w else "",
+        "Largest clocks": f"{gpu.max_sm_mhz:,} MHz SM, {gpu.max_memory_mhz:,} MHz memory" if gpu.max_sm_mhz else "",
+    }
+    return [(name, text) for name, text in said.items() if text]
+
+
+def _ceilings(ceilings: Ceilings) -> list[tuple[str, str]]:
+    rows = [(f"Ceiling, {dtype} product", units.quantity(rate, "tflops")) for dtype, rate in ceilings.tflops.items()]
+    if ceilings.copy_gbps is not None:
+        rows.append(("Ceiling, copy", units.quantity(ceilings.copy_gbps, "gbps")))
+    return [*rows, ("How the ceilings were measured", ceilings.how)] if rows else rows

@@ -1,0 +1,284 @@
+"""One scenario's page: its investigation comes in, a `ScenarioPage` and its variants' pages go out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from foretrace.facts import Facts, Timeline
+from foretrace.page import addresses, cells, comparison, runs, statements, sweep, variant
+from foretrace.page.models import (
+    Cell,
+    Column,
+    CpuGpu,
+    File,
+    Link,
+    Notice,
+    Picture,
+    Samples,
+    ScenarioPage,
+    Seal,
+    Table,
+    VariantPage,
+)
+from foretrace.prediction import Unmeasured, fits
+from foretrace.record import Run
+from foretrace.scenario import REPEAT, Scenario
+from foretrace.study import Investigation, limits
+
+LIMITERS = ("overhead", "compute", "memory", "communication", "sync")
+KEY_TIMELINES = 4
+"""How many timelines the scenario's own page shows; each variant's page has its own."""
+
+_VARIANT = Column(title="Variant", meaning="The parameters' values, joined; links to all that is known of it.")
+_LIMITED = Column(title="Limited by", meaning="What a step's time is limited by; the variant's page has the evidence.")
+STEPS = (
+    _VARIANT,
+    cells.head("step_us"),
+    Column(title="Spread", meaning="Half the interval's width as a share of the median step time.", numeric=True),
+    Column(title="Range", meaning="The smallest and the largest step time; none is dropped.", numeric=True),
+    Column(title="Samples", meaning="Blocks of steps that were timed.", numeric=True),
+    cells.head("latency_us"),
+    cells.head("profiler_factor"),
+)
+BESIDE = (
+    _VARIANT,
+    cells.head("dispatch_us"),
+    cells.head("gpu_busy_us"),
+    cells.head("step_us"),
+    cells.head("busy_share"),
+    Column(title="Launched a step", meaning="Kernels, and apart from them copies and memsets, in each recorded step."),
+    _LIMITED,
+)
+VARIANTS = (
+    _VARIANT,
+    Column(title="Measured", meaning="Whether there are figures, and if not, why."),
+    _LIMITED,
+    Column(title="Launched a step", meaning="Kernels, and apart from them copies and memsets, in each recorded step."),
+    Column(title="Evidence", meaning="The recorded trace."),
+)
+
+
+def build(
+    run: Run, found: Investigation, *, changed: str, timelines: Mapping[str, Timeline]
+) -> tuple[ScenarioPage, tuple[VariantPage, ...]]:
+    """The scenario's page and one for each declared variant.
+
+    Args:
+        run: the run's head.
+        found: the scenario as measured and judged.
+        changed: what to say where the declaration is no longer the sealed one.
+        timelines: by variant name, where a trace was recorded.
+    """
+    sealed, slug = found.sealed, found.sealed.slug
+    pages = tuple(
+        variant.build(
+            run,
+            sealed,
+            declared,
+            outcome=found.outcomes.get(declared.name),
+            facts=found.facts[declared.name],
+            timeline=timelines.get(declared.name),
+        )
+        for declared in sealed.scenario.variants
+    )
+    control = comparison.noise(found.facts, found.repeats, slug=slug)
+    swept = sweep.lines(found.facts)
+    predictions, claims = statements.statements(found)
+    return (
+        ScenarioPage(
+            slug=slug,
+            address=addresses.scenario(slug),
+            title=sealed.scenario.title,
+            question=sealed.scenario.question,
+            run=runs.card(run),
+            seal=_seal(run, found, changed),
+            notices=_notices(run),
+            limiters=LIMITERS,
+            predictions=predictions,
+            claims=claims,
+            steps=_steps(found),
+            samples=_samples(found),
+            cpu_gpu=_beside(found),
+            beside=_pairs(found),
+            sweep=sweep.table(swept, slug=slug, title=sealed.scenario.title),
+            swept=sweep.pictures(swept, slug=slug),
+            key_timelines=_key_timelines(sealed.scenario, pages),
+            comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug, control=control),
+            noise=control.table if control else None,
+            reach=comparison.extent([facts.params for facts in found.facts.values() if isinstance(facts, Facts)]),
+            variants=_variants(pages),
+            failures=_failures(pages),
+            files=_files(run, found),
+        ),
+        pages,
+    )
+
+
+def _seal(run: Run, found: Investigation, changed: str) -> Seal:
+    return Seal(
+        sha256=found.sealed.seal,
+        commit=runs.commit(run),
+        date=runs.date(run.started_utc),
+        changed=changed,
+    )
+
+
+def _notices(run: Run) -> tuple[Notice, ...]:
+    found = []
+    if said := limits(run.environment):
+        found.append(Notice(kind="warning", title="Measured without a GPU", text=said))
+    if not run.finished_utc:
+        text = "This run goes on, or was cut short; what is missing is named below."
+        found.append(Notice(kind="warning", title="Not finished", text=text))
+    if run.options.quick:
+        text = "Only the scenario's quick variants were measured in this run."
+        found.append(Notice(kind="info", title="A quick run", text=text))
+    return tuple(found)
+
+
+def _steps(found: Investigation) -> Table | None:
+    points = found.facts.values()
+    if cells.typical(points, "step_us") is None:
+        return None
+    rows = []
+    for name, facts in found.facts.items():
+        step = facts.quantities.get("step_us") if isinstance(facts, Facts) else None
+        typical = cells.typical(points, "step_us")
+        rows.append(
+            (
+                Cell(text=name, to=addresses.variant(found.sealed.slug, name)),
+                cells.measured(facts, "step_us", typical=typical),
+                cells.spread(step),
+                cells.reach(step, "us", typical=typical),
+                cells.count(step.count) if step else cells.missing("not measured"),
+                cells.measured(facts, "latency_us", typical=cells.typical(points, "latency_us")),
+                cells.measured(facts, "profiler_factor"),
+            )
+        )
+    return Table(caption=f"Step times of {found.sealed.scenario.title}", columns=STEPS, rows=tuple(rows)).trimmed()
+
+
+def _samples(found: Investigation) -> Picture | None:
+    rows = tuple(
+        (name, facts.samples["step_us"])
+        for name, facts in found.facts.items()
+        if isinstance(facts, Facts) and facts.samples.get("step_us")
+    )
+    if not rows:
+        return None
+    title = found.sealed.scenario.title
+    return Picture(
+        stem=addresses.picture(found.sealed.slug, "step-times"),
+        title="Step time, every sample",
+        alt=f"Every sample of the step time of each variant of {title}",
+        caption="Every sample, none dropped; the step time without the profiler.",
+        drawing=Samples(unit="us", rows=rows),
+    )
+
+
+def _beside(found: Investigation) -> Table | None:
+    points = found.facts.values()
+    shown = ("dispatch_us", "gpu_busy_us", "step_us", "busy_share")
+    if cells.typical(points, "gpu_busy_us") is None:
+        return None
+    rows = tuple(
+        (
+            Cell(text=name, to=addresses.variant(found.sealed.slug, name)),
+            *(cells.measured(facts, key, typical=cells.typical(points, key)) for key in shown),
+            Cell(text=cells.activities(facts)) if cells.activities(facts) else cells.missing("no recorded step"),
+            _limited(facts),
+        )
+        for name, facts in found.facts.items()
+    )
+    return Table(caption=f"CPU beside GPU, {found.sealed.scenario.title}", columns=BESIDE, rows=rows).trimmed()
+
+
+def _pairs(found: Investigation) -> Picture | None:
+    rows = tuple(
+        (name, facts.quantities["dispatch_us"], facts.quantities["gpu_busy_us"])
+        for name, facts in found.facts.items()
+        if isinstance(facts, Facts)
+        and {"dispatch_us", "gpu_busy_us"} <= facts.quantities.keys()
+        and not {"dispatch_us", "gpu_busy_us"} & facts.withheld.keys()
+    )
+    if not rows:
+        return None
+    title = found.sealed.scenario.title
+    return Picture(
+        stem=addresses.picture(found.sealed.slug, "cpu-gpu"),
+        title="CPU dispatch beside GPU busy, a step",
+        alt=f"CPU dispatch time beside GPU busy time of each variant of {title}",
+        caption="A step's dispatch time on the CPU beside the time that the GPU is busy with it: the longer decides.",
+        drawing=CpuGpu(rows=rows),
+    )
+
+
+def _key_timelines(scenario: Scenario, pages: Sequence[VariantPage]) -> tuple[tuple[Link, Picture], ...]:
+    """The control variant's timeline, then those that differ from it in one parameter, up to a handful."""
+    control = scenario.controlled().name.removesuffix(REPEAT)
+    params = {declared.name: declared.params for declared in scenario.variants}
+    ours = params[control]
+
+    def distance(name: str) -> int:
+        theirs = params[name]
+        return sum(ours.get(key) != theirs.get(key) for key in ours.keys() | theirs.keys())
+
+    drawn = [page for page in pages if page.timeline]
+    baseline = [page for page in drawn if fits(params[page.name], dict(scenario.baseline))]
+    far = sorted(baseline, key=lambda page: -_size(params[page.name]))[:1]
+    near = sorted(drawn, key=lambda page: distance(page.name))
+    chosen = list(dict.fromkeys(page.name for page in (*near[:1], *far, *near[1:])))[:KEY_TIMELINES]
+    return tuple(
+        (Link(page.name, page.address), page.timeline) for page in drawn if page.name in chosen and page.timeline
+    )
+
+
+def _size(params: Mapping[str, object]) -> float:
+    return sum(float(value) for value in params.values() if isinstance(value, int | float))
+
+
+def _variants(pages: Sequence[VariantPage]) -> Table:
+    rows = tuple(
+        (
+            Cell(text=page.name, to=page.address),
+            Cell(text=page.notices[0].title, hint=page.notices[0].text, kind="bad")
+            if page.notices
+            else Cell(text="yes", kind="good"),
+            Cell(text=page.bound, hint=page.bound_evidence) if page.bound else cells.missing("not measured"),
+            _launched(page),
+            Cell(text="trace", to=page.trace) if page.trace else cells.missing("no trace was recorded"),
+        )
+        for page in pages
+    )
+    return Table(caption="Variants", columns=VARIANTS, rows=rows).trimmed()
+
+
+def _launched(page: VariantPage) -> Cell:
+    if page.steps is None or len(page.steps.columns) < len(variant.STEP):
+        return cells.missing("no GPU work in the recorded steps")
+    place = variant.STEP.index(page.steps.columns[4])
+    said = dict.fromkeys(row[place].text for row in page.steps.rows)
+    return Cell(text=" / ".join(said))
+
+
+def _limited(facts: Facts | Unmeasured) -> Cell:
+    if isinstance(facts, Unmeasured):
+        return cells.missing(f"not measured: {facts.reason}")
+    return Cell(text=facts.bound.limiter, hint=facts.bound.evidence)
+
+
+def _failures(pages: Sequence[VariantPage]) -> tuple[tuple[Link, Notice], ...]:
+    return tuple((Link(page.name, page.address), notice) for page in pages for notice in page.notices)
+
+
+def _files(run: Run, found: Investigation) -> tuple[File, ...]:
+    slug = found.sealed.slug
+    return (
+        File(what="the run: environment, ceilings, command, commit", to=addresses.recorded(run.id, "run.json")),
+        File(
+            what="the declaration as sealed before the run",
+            to=addresses.recorded(run.id, slug, "declaration.json"),
+            sha256=found.sealed.seal,
+        ),
+        *(file for outcome in found.outcomes.values() for file in variant.files(run, slug, outcome)),
+    )

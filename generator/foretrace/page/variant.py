@@ -1,0 +1,349 @@
+"""One variant's page: its facts and its recorded outcome come in, a `VariantPage` goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foretrace import units
+from foretrace.facts import QUANTITIES, Call, Facts, Kernel, Link, Timeline
+from foretrace.page import addresses, cells, runs
+from foretrace.page import models as page
+from foretrace.page.models import Cell, Column, Notice, Table
+from foretrace.prediction import Unmeasured
+from foretrace.record import DeviceState, Failure, Outcome, Run
+from foretrace.scenario import REPEAT, Sealed, Variant
+
+ROWS = 200
+"""The most rows that a table of names shows; the rest is in the trace."""
+
+QUANTITY = (
+    Column(title="Quantity", meaning="What was measured; the definitions page has each in a sentence."),
+    Column(title="Median", meaning="The middle of all samples, or the number that was counted.", numeric=True),
+    Column(
+        title="Interval",
+        meaning="Holds the median with 95 % confidence, by order statistics; below six samples it is the whole range.",
+        numeric=True,
+    ),
+    Column(title="Spread", meaning="Half the interval's width as a share of the median.", numeric=True),
+    Column(title="Range", meaning="The smallest and the largest sample; none is dropped.", numeric=True),
+    Column(title="Samples", meaning="How many there are.", numeric=True),
+)
+KERNEL = (
+    Column(
+        title="GPU work",
+        meaning="A kernel, copy or memset: what its name says when it is decoded, and the name itself, to be opened.",
+    ),
+    Column(title="Family", meaning="The sort of work, from the decoded name; `other` where the name does not tell."),
+    Column(title="A step", meaning="Launches in each recorded step.", numeric=True),
+    Column(
+        title="Duration",
+        meaning="Median of one launch over the recorded steps, with the interval that holds it.",
+        numeric=True,
+    ),
+    Column(title="Share", meaning="Of all GPU time in the recorded steps.", numeric=True),
+    Column(title="Grid × block", meaning="Blocks in the grid, and threads in a block.", numeric=True),
+    Column(title="Registers", meaning="For each thread.", numeric=True),
+    Column(title="Shared memory", meaning="For each block, static and dynamic.", numeric=True),
+    Column(
+        title="Occupancy",
+        meaning="Computed from registers, shared memory, threads and the device's limits; below it, what limits it.",
+        numeric=True,
+    ),
+    Column(
+        title="Reported",
+        meaning="Occupancy as the profiler states it; it says 0 % for some launches that do run.",
+        numeric=True,
+    ),
+    Column(title="Launched by", meaning="The innermost operator around the launch, and the call that started it."),
+)
+STEP = (
+    Column(title="Step", meaning="A recorded step, under the profiler."),
+    Column(title="Begins", meaning="Since the first recorded step began.", numeric=True),
+    Column(title="Width", meaning="Of the step's range on the CPU, slowed down by the profiler.", numeric=True),
+    Column(
+        title="Gap before the first op",
+        meaning="From the start of the step's label to its first operator.",
+        numeric=True,
+    ),
+    Column(title="Launched", meaning="The GPU work that belongs to the step by its launch; memsets and copies apart."),
+    Column(title="Kernel time", meaning="Sum of the durations of its kernels.", numeric=True),
+    Column(title="GPU busy", meaning="Union of its kernels, copies and memsets over all streams.", numeric=True),
+)
+CHAIN = (
+    Column(title="On the CPU", meaning="Operators, labels and CUDA calls of a typical step, in order, nested."),
+    Column(title="Kind", meaning="Operator, label, runtime call or driver call."),
+    Column(title="Begins", meaning="Since the step began.", numeric=True),
+    Column(title="Takes", meaning="Duration on the CPU, its children included.", numeric=True),
+    Column(title="Launches", meaning="The GPU work that the call started."),
+)
+CALL = (
+    Column(title="Name", meaning="Of the operator, label or CUDA call."),
+    Column(title="Kind", meaning="Operator, label, runtime call, driver call or the profiler's own overhead."),
+    Column(title="A step", meaning="Occurrences in each recorded step.", numeric=True),
+    Column(title="Outside", meaning="Occurrences outside every recorded step.", numeric=True),
+    Column(title="CPU time", meaning="Over all recorded steps, children included.", numeric=True),
+    Column(title="Self CPU", meaning="The same without its children.", numeric=True),
+    Column(title="Kernels", meaning="GPU kernels launched inside it, over all recorded steps.", numeric=True),
+    Column(title="GPU time", meaning="The durations of the work launched inside it.", numeric=True),
+)
+CHECK = (
+    Column(title="Check", meaning="What was looked at in the trace."),
+    Column(title="Result", meaning="Whether the figures that need it can be trusted."),
+    Column(title="Found", meaning="What was seen."),
+    Column(title="Withholds", meaning="The quantities that are not given because it failed."),
+)
+DEVICE = (
+    Column(title="State", meaning="What the driver's management library said."),
+    Column(title="Before", meaning="Just before the variant was measured.", numeric=True),
+    Column(title="After", meaning="Just after it.", numeric=True),
+)
+
+
+def build(
+    run: Run,
+    sealed: Sealed,
+    variant: Variant,
+    *,
+    outcome: Outcome | None,
+    facts: Facts | Unmeasured,
+    timeline: Timeline | None,
+) -> page.VariantPage:
+    """The page of one declared variant, measured or not."""
+    slug, name = sealed.slug, variant.name
+    known = facts if isinstance(facts, Facts) else None
+    here = f"{sealed.scenario.title}, {name}"
+    return page.VariantPage(
+        slug=slug,
+        address=addresses.variant(slug, name),
+        name=name,
+        scenario=page.Link(sealed.scenario.title, addresses.scenario(slug)),
+        run=runs.card(run),
+        parameters=tuple((key, str(value)) for key, value in variant.params.items()),
+        bound=known.bound.limiter if known else "",
+        bound_evidence=known.bound.evidence if known else "",
+        notices=notices(outcome, facts),
+        timeline=_timeline(slug, name, here, timeline),
+        quantities=_quantities(known, here) if known else None,
+        withheld=_withheld(known) if known else (),
+        kernels=_kernels(known.kernels, here) if known and known.kernels else None,
+        steps=_steps(known, here) if known and known.steps else None,
+        outside=str(known.outside) if known and not cells.launched_nothing(known.outside) else "",
+        chain=_chain(known.chain, here) if known and known.chain else None,
+        calls=_calls(known.calls, here) if known and known.calls else None,
+        checks=_checks(known, here) if known and known.checks else None,
+        device=_device(outcome, here) if outcome else None,
+        notes=known.notes if known else (),
+        files=files(run, slug, outcome),
+        trace=addresses.recorded(run.id, slug, outcome.trace.name) if outcome and outcome.trace else "",
+    )
+
+
+def notices(outcome: Outcome | None, facts: Facts | Unmeasured) -> tuple[Notice, ...]:
+    """Why a variant has no figures; nothing where it has."""
+    if outcome and outcome.failure:
+        return (failure(outcome.failure),)
+    if isinstance(facts, Unmeasured):
+        return (Notice(kind="warning", title="Not measured", text=facts.reason),)
+    return ()
+
+
+def failure(failed: Failure) -> Notice:
+    """What went wrong, with the end of what the process said."""
+    return Notice(
+        kind="failure",
+        title=f"Failed: {failed.reason.replace('-', ' ')}",
+        text=failed.message,
+        block=failed.stderr.rstrip(),
+    )
+
+
+def files(run: Run, slug: str, outcome: Outcome | None) -> tuple[page.File, ...]:
+    """The recorded files that a variant's figures rest on."""
+    if outcome is None:
+        return ()
+    name = outcome.variant.name
+    what = "second measurement" if name.endswith(REPEAT) else "samples and device state"
+    found = [page.File(what=f"{name}: {what}", to=addresses.recorded(run.id, slug, f"{name}.json"))]
+    if outcome.trace:
+        found.append(
+            page.File(
+                what=f"{name}: trace",
+                to=addresses.recorded(run.id, slug, outcome.trace.name),
+                sha256=outcome.trace.sha256,
+                size=units.quantity(outcome.trace.size_bytes, "bytes"),
+            )
+        )
+    return tuple(found)
+
+
+def _timeline(slug: str, name: str, here: str, timeline: Timeline | None) -> page.Picture | None:
+    if timeline is None:
+        return None
+    return page.Picture(
+        stem=addresses.picture(slug, f"{name}-timeline"),
+        title=name,
+        alt=f"Timeline of {here}: CPU calls, launches and GPU work of the recorded steps",
+        caption="",  # the image says it
+        drawing=timeline,
+    )
+
+
+def _quantities(facts: Facts, here: str) -> Table:
+    known = {key: facts.quantities[key] for key in QUANTITIES if key in facts.quantities and key not in facts.withheld}
+    rows = tuple(
+        (
+            Cell(text=QUANTITIES[key].title, to=f"{addresses.DEFINITIONS}#{key}", hint=QUANTITIES[key].meaning),
+            Cell(text=units.quantity(found.median, QUANTITIES[key].unit)),
+            Cell(text=cells.interval(found, QUANTITIES[key].unit) or "counted"),
+            cells.spread(found),
+            cells.reach(found, QUANTITIES[key].unit),
+            cells.count(found.count),
+        )
+        for key, found in known.items()
+    )
+    return Table(caption=f"Quantities of {here}", columns=QUANTITY, rows=rows)
+
+
+def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
+    """What is not given, under the reason that it shares."""
+    titles: dict[str, list[str]] = {}
+    for key, reason in facts.withheld.items():
+        titles.setdefault(reason, []).append(_title(key))
+    return tuple((", ".join(together), reason) for reason, together in titles.items())
+
+
+def _kernels(kernels: Sequence[Kernel], here: str) -> Table:
+    typical = min((row.duration.median for row in kernels if row.duration.median), default=None)
+    rows = tuple(_kernel(row, typical) for row in kernels[:ROWS])
+    return Table(caption=f"GPU work of {here}", columns=KERNEL, rows=rows, left_out=_left_out(len(kernels))).trimmed()
+
+
+def _kernel(row: Kernel, typical: float | None) -> tuple[Cell, ...]:
+    grid = "" if row.grid is None else " × ".join(f"{size:,}" for size in row.grid)
+    block = "" if row.block is None else " × ".join(f"{size:,}" for size in row.block)
+    moved = row.moved_bytes is not None and row.activity != "kernel"
+    shape = Cell(text=grid, detail=f"× {block}" if block else "") if grid else cells.missing("no launch geometry")
+    occupancy = cells.amount(row.occupancy, "share")
+    if row.occupancy is not None and row.occupancy_limit:
+        occupancy = Cell(text=occupancy.text, order=occupancy.order, detail=row.occupancy_limit)
+    return (
+        Cell(text=row.label or row.name, full=row.name if row.label != row.name else "", kind="code"),
+        Cell(
+            text=row.family if row.activity == "kernel" else row.activity,
+            detail=units.quantity(row.moved_bytes, "bytes") if moved and row.moved_bytes is not None else "",
+        ),
+        cells.each(row.per_step),
+        cells.spread_out(row.duration, "us", typical=typical),
+        cells.amount(row.share, "share"),
+        shape,
+        cells.amount(row.registers, "registers"),
+        cells.amount(row.shared_bytes, "bytes"),
+        occupancy,
+        cells.amount(row.occupancy_reported, "share"),
+        Cell(text=row.op or "no operator", detail=row.launch_call or "launch not linked", kind="code"),
+    )
+
+
+def _steps(facts: Facts, here: str) -> Table:
+    typical = min((step.width_us for step in facts.steps if step.width_us), default=None)
+    on_gpu = bool(facts.kernels)
+    rows = tuple(
+        (
+            cells.code(step.name),
+            cells.amount(step.start_us, "us", typical=typical),
+            cells.amount(step.width_us, "us", typical=typical),
+            cells.amount(step.entry_gap_us, "us", typical=typical),
+            *(
+                (Cell(text=str(step.activities)), cells.amount(step.kernel_us, "us"), cells.amount(step.busy_us, "us"))
+                if on_gpu
+                else ()
+            ),
+        )
+        for step in facts.steps
+    )
+    return Table(caption=f"Recorded steps of {here}", columns=STEP if on_gpu else STEP[:4], rows=rows)
+
+
+def _chain(chain: Sequence[Link], here: str) -> Table:
+    rows = tuple(
+        (
+            Cell(text=link.name, kind="code", depth=min(link.depth, 12)),
+            Cell(text=_KINDS[link.kind]),
+            cells.amount(link.start_us, "us", typical=1.0),
+            cells.amount(link.dur_us, "us", typical=1.0),
+            Cell(text=", ".join(link.launched), kind="code") if link.launched else Cell(text=""),
+        )
+        for link in chain[:ROWS]
+    )
+    caption = f"Dispatch chain of a typical step of {here}"
+    return Table(caption=caption, columns=CHAIN, rows=rows, left_out=_left_out(len(chain)), tall=True)
+
+
+def _calls(calls: Sequence[Call], here: str) -> Table:
+    on_gpu = any(call.kernels or call.gpu_us for call in calls)
+    rows = tuple(
+        (
+            cells.code(call.name),
+            Cell(text=_KINDS[call.kind]),
+            cells.each(call.per_step),
+            cells.count(call.outside),
+            cells.amount(call.total_us, "us"),
+            cells.amount(call.self_us, "us"),
+            *((cells.count(call.kernels), cells.amount(call.gpu_us, "us")) if on_gpu else ()),
+        )
+        for call in calls[:ROWS]
+    )
+    columns = CALL if on_gpu else CALL[:6]
+    left_out = _left_out(len(calls))
+    return Table(caption=f"Operators and calls of {here}", columns=columns, rows=rows, left_out=left_out, tall=True)
+
+
+def _checks(facts: Facts, here: str) -> Table:
+    rows = tuple(
+        (
+            Cell(text=check.name),
+            Cell(text="passed", kind="good") if check.passed else Cell(text="failed", kind="bad"),
+            Cell(text=check.found),
+            Cell(text="" if check.passed else ", ".join(_title(quantity) for quantity in check.withholds) or "nothing"),
+        )
+        for check in facts.checks
+    )
+    return Table(caption=f"Integrity of the trace of {here}", columns=CHECK, rows=rows)
+
+
+def _device(outcome: Outcome, here: str) -> Table | None:
+    before, after = outcome.before or DeviceState(), outcome.after or DeviceState()
+    said = {
+        "SM clock": [_with(state.sm_mhz, "MHz") for state in (before, after)],
+        "Memory clock": [_with(state.memory_mhz, "MHz") for state in (before, after)],
+        "Temperature": [_with(state.temperature_c, "°C") for state in (before, after)],
+        "Power": [_with(state.power_w, "W") for state in (before, after)],
+    }
+    if all(text == "" for texts in said.values() for text in texts):
+        return None
+    said["Throttled by"] = [", ".join(state.throttle) or "nothing" for state in (before, after)]
+    unsaid = cells.missing("the management library does not say")
+    rows = tuple((Cell(text=name), *(Cell(text=text) if text else unsaid for text in said[name])) for name in said)
+    return Table(caption=f"The device around the measurement of {here}", columns=DEVICE, rows=rows)
+
+
+def _with(value: float | None, unit: str) -> str:
+    return "" if value is None else f"{units.number(value)} {unit}"
+
+
+def _title(quantity: str) -> str:
+    return QUANTITIES[quantity].title if quantity in QUANTITIES else _OTHERS.get(quantity, quantity)
+
+
+def _left_out(rows: int) -> str:
+    return f"{rows - ROWS:,} more rows are in the trace." if rows > ROWS else ""
+
+
+_KINDS = {
+    "op": "operator",
+    "annotation": "label",
+    "runtime": "runtime call",
+    "driver": "driver call",
+    "overhead": "profiler",
+}
+_OTHERS = {"activities": "Counts of GPU work", "bound": "What limits the step"}

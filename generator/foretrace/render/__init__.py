@@ -1,0 +1,176 @@
+"""Pages as files: page models and authors' prose come in, Markdown, images and tables go out as bytes.
+
+    files = render(pages, prose={"matmul_add": Prose(source=…, where="scenarios/matmul_add/page.md.j2")})
+
+Templates hold `if`, `for` and macros; whatever they print goes through `escape`, and what is not defined is an error.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+
+from foretrace.facts import Facts
+from foretrace.page import Pages
+from foretrace.page.models import FrontPage, Picture, ScenarioPage
+from foretrace.render import data, pictures
+from foretrace.render.escape import escape, heading, joined, printed
+from foretrace.render.prose import Prose, Voice, check, told
+
+__all__ = ["Prose", "render"]
+
+_TEMPLATES = Path(__file__).parent.parent / "templates"
+_BASE = "scenario.md.j2"
+_STATES = ("held", "refuted", "undecided")
+
+
+def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, bytes]:
+    """Every file of the reports, by its path in the site's source folder.
+
+    Args:
+        pages: what to show.
+        prose: authors' templates, by scenario.
+
+    Raises:
+        WrongUsage: an author's template has a mistake; file and line are named.
+    """
+    environment = _environment(prose)
+    texts: dict[str, str] = {}
+    whys: dict[str, dict[str, Markup]] = {}
+    gaps: list[str] = []
+    for page in pages.scenarios:
+        voice = _voice(environment, pages, page)
+        texts[page.address] = _scenario(environment, page, voice, prose.get(page.slug))
+        whys[page.slug] = voice.whys
+        gaps += [f"{page.slug}: {gap}" for gap in voice.gaps]
+    for one in pages.variants:
+        texts[one.address] = _page(environment, "variant.md.j2", one.address, page=one, data=_facts_file(one.address))
+    texts[pages.front.address] = _front(environment, pages.front, whys, gaps)
+    found = pages.definitions
+    texts[found.address] = _page(
+        environment, "definitions.md.j2", found.address, page=found, states=found.states, tables=found.tables
+    )
+    files = {address: _tidy(text).encode() for address, text in texts.items()}
+    files |= dict(_data(pages))
+    files |= {address: drawn for picture in _pictures(pages) for address, drawn in pictures.draw(picture)}
+    return {PurePosixPath(address): files[address] for address in sorted(files)}
+
+
+def relative(to: str, *, here: str) -> Markup:
+    """An address as it is linked to from the page `here`; pages end in `.html`, other sites' addresses stay."""
+    if re.match(r"https?://", to):
+        return escape(quote(to, safe=":/?#[]@!$&'()*+,;=%~"))
+    path, _, anchor = to.partition("#")
+    path = posixpath.relpath(path, posixpath.dirname(here)) if path else ""
+    path = f"{path.removesuffix('.md')}.html" if path.endswith(".md") else path
+    return escape(quote(path, safe="/~") + (f"#{quote(anchor)}" if anchor else ""))
+
+
+def _environment(prose: Mapping[str, Prose]) -> jinja2.Environment:
+    def load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+        found = prose.get(name.removeprefix("prose/")) if name.startswith("prose/") else None
+        return (found.source, found.where, lambda: True) if found else None
+
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.FunctionLoader(load), jinja2.FileSystemLoader(_TEMPLATES)]),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        finalize=printed,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["join"] = joined
+    environment.globals |= {"lines": _lines, "heading": _heading}
+    return environment
+
+
+def _voice(environment: jinja2.Environment, pages: Pages, page: ScenarioPage) -> Voice:
+    parts = environment.get_template("parts.j2").module
+    return Voice(
+        holes=pages.holes[page.slug],
+        href=lambda to: relative(to, here=page.address),
+        chip={state: parts.chip(state) for state in _STATES}.__getitem__,  # type: ignore[attr-defined]
+    )
+
+
+def _scenario(environment: jinja2.Environment, page: ScenarioPage, voice: Voice, prose: Prose | None) -> str:
+    """The page, rendered twice where there is prose: its reasons may stand below the place that shows them."""
+    if prose:
+        check(prose, environment, base=_BASE)
+    template = f"prose/{page.slug}" if prose else _BASE
+    shown = {"page": page, "data": _csv_file(page.address), **voice.functions()}
+    try:
+        _page(environment, template, page.address, whys={}, **shown)
+        return _page(environment, template, page.address, whys=dict(voice.whys), **shown)
+    except Exception as error:
+        mistake = told(error, prose) if prose else None
+        if mistake is None:
+            raise
+        raise mistake from error
+
+
+def _front(
+    environment: jinja2.Environment, page: FrontPage, whys: Mapping[str, Mapping[str, Markup]], gaps: list[str]
+) -> str:
+    explained = [it for it in page.mismatches if it.statement.key in whys[it.slug]]
+    unexplained = [it for it in page.mismatches if it not in explained]
+    return _page(
+        environment,
+        "front.md.j2",
+        page.address,
+        page=page,
+        whys=whys,
+        gaps=gaps,
+        explained=explained,
+        unexplained=unexplained,
+    )
+
+
+def _page(environment: jinja2.Environment, template: str, address: str, **shown: object) -> str:
+    return environment.get_template(template).render(href=lambda to: relative(to, here=address), **shown)
+
+
+def _pictures(pages: Pages) -> Iterator[Picture]:
+    for page in pages.scenarios:
+        yield from (picture for picture in (page.samples, page.beside, *page.swept) if picture)
+    yield from (page.timeline for page in pages.variants if page.timeline)
+
+
+def _data(pages: Pages) -> Iterator[tuple[str, bytes]]:
+    for page in pages.scenarios:
+        found = pages.holes[page.slug].found
+        yield _csv_file(page.address), data.quantities(found)
+    for one in pages.variants:
+        known = pages.holes[one.slug].found.facts[one.name]
+        if isinstance(known, Facts):
+            yield _facts_file(one.address), data.known(known)
+
+
+def _csv_file(address: str) -> str:
+    return f"{address.removesuffix('.md')}/quantities.csv"
+
+
+def _facts_file(address: str) -> str:
+    return f"{address.removesuffix('.md')}.facts.json"
+
+
+def _lines(text: str) -> Markup:
+    """Preformatted text of several lines on one line of the page's source."""
+    return Markup("&#10;").join(escape(line) for line in text.splitlines())
+
+
+def _heading(text: str) -> Markup:
+    return Markup(heading(text))  # noqa: S704 - for YAML, between quotes; `heading` leaves none in
+
+
+def _tidy(text: str) -> str:
+    """The page without trailing spaces and with one blank line where there were several."""
+    stripped = "\n".join(line.rstrip() for line in text.splitlines())
+    return re.sub(r"\n{3,}", "\n\n", stripped).strip() + "\n"
