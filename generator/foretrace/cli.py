@@ -5,14 +5,19 @@ Heavy modules are imported inside the commands, so that each starts as fast as w
 
 from __future__ import annotations
 
+import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from foretrace.errors import ForetraceError
+from foretrace.errors import ForetraceError, GateFailed
+
+if TYPE_CHECKING:
+    from foretrace.project import Project
+    from foretrace.study import Study
 
 
 class Program(click.Group):
@@ -29,10 +34,114 @@ class Program(click.Group):
             sys.exit(error.exit_code)
 
 
+_PROJECT = click.option(
+    "--project",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    help="The project's folder; the one you are in, or above you, by default.",
+)
+_GATES = ("failed", "refuted", "undecided")
+
+
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("foretrace"), prog_name="foretrace")
 def main() -> None:
     """Say what you expect before you open the trace."""
+
+
+@main.command("list")
+@click.argument("slugs", nargs=-1, metavar="[SLUG]...")
+@_PROJECT
+def list_(slugs: tuple[str, ...], folder: Path) -> None:
+    """Show the scenarios of the project, their questions and their variants."""
+    from foretrace import project, terminal
+
+    here = project.find(folder)
+    for slug in slugs or here.slugs():
+        click.echo("\n".join(terminal.listing(here.load(slug))))
+
+
+@main.command()
+@click.argument("slugs", nargs=-1, metavar="[SLUG]...")
+@click.option(
+    "--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True, help="Where to measure."
+)
+@click.option("--resume", metavar="RUN", help="Continue this run: measure what is missing in it, or failed.")
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Only variants of this name; * and ? stand for any text."
+)
+@click.option("--quick", is_flag=True, help="Only the variants that each scenario declares as quick.")
+@click.option("--name", default="", help="The run's name; made from time and device by default.")
+@click.option("--rounds", type=click.IntRange(6, 10_000), default=30, show_default=True, help="Samples a quantity.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(1),
+    default=300.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds a variant may take.",
+)
+@click.option("--keep-paths", is_flag=True, help="Leave host, user and folder names in the record.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but where the record is.")
+@_PROJECT
+def run(slugs: tuple[str, ...], folder: Path, **chosen: Any) -> None:
+    """Measure scenarios, all of them by default, into a new record in docs/runs/.
+
+    Predictions are sealed before anything is measured. Each variant runs in a process of its own; one that fails is
+    recorded with its reason and the others go on.
+    """
+    from foretrace import project
+
+    click.echo(_measure(project.find(folder), slugs, **chosen))
+
+
+@main.command()
+@click.option("--run", "runs", multiple=True, metavar="RUN", help="A run's name or folder; the newest one by default.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where mkdocs warns, a link is dead or a page is an orphan.")
+@click.option(
+    "--gate",
+    multiple=True,
+    type=click.Choice(_GATES),
+    help="Exit with 1 where a variant or a prediction of ours is this.",
+)
+@_PROJECT
+def build(runs: tuple[str, ...], *, strict: bool, gate: tuple[str, ...], folder: Path) -> None:
+    """Make the pages in docs/reports/ from recorded runs, and the site from the pages."""
+    from foretrace import project
+
+    _build(project.find(folder), runs, strict=strict, gate=gate)
+
+
+@main.command()
+@click.option("--no-run", is_flag=True, help="Measure nothing; build from the newest record.")
+@_PROJECT
+def site(*, no_run: bool, folder: Path) -> None:
+    """Measure everything where there is CUDA, else say so, and build the site from the newest record."""
+    from foretrace import measure, project
+    from foretrace.errors import CannotMeasure
+
+    here = project.find(folder)
+    try:
+        if not no_run:
+            measure.probe("cuda")
+            _measure(here, ())
+    except CannotMeasure as missing:
+        click.echo(f"Nothing is measured here: {missing} The pages are made from the newest record.", err=True)
+    _build(here, (), strict=True, gate=())
+
+
+@main.command()
+@click.option("--address", default="127.0.0.1:8000", show_default=True, metavar="HOST:PORT", help="Where to listen.")
+@_PROJECT
+def serve(address: str, folder: Path) -> None:
+    """Show the site at a local address until interrupted; rebuilt when a page of docs/ changes."""
+    from foretrace import project, record, study
+    from foretrace import site as published
+
+    here = project.find(folder)
+    published.write(here, study.read(record.load(record.newest(here.runs))))
+    published.serve(here, address=address)
 
 
 @main.command()
@@ -62,6 +171,75 @@ def decode(names: tuple[str, ...], *, as_json: bool) -> None:
             click.echo(msgspec.json.encode(grammars.decode(name)))
     else:
         _print_readings(given)
+
+
+def _measure(here: Project, slugs: tuple[str, ...], **chosen: Any) -> Path:
+    """Run or resume with what was chosen on the command line; the record's folder."""
+    from foretrace import measure, record, terminal
+
+    options = record.Options(
+        rounds=chosen.get("rounds", 30),
+        time_limit_s=chosen.get("time_limit", 300.0),
+        quick=chosen.get("quick", False),
+        keep_paths=chosen.get("keep_paths", False),
+    )
+    watcher = None if chosen.get("quiet") else terminal.watcher()
+    only = chosen.get("only", ())
+    if chosen.get("resume"):
+        kept = record.find(here.runs, chosen["resume"])
+        folder = measure.resume(here, kept, time_limit_s=options.time_limit_s, select=only, progress=watcher)
+    else:
+        folder = measure.run(
+            here,
+            slugs or here.slugs(),
+            options,
+            device=chosen.get("device", "cuda"),
+            command=shlex.join(["foretrace", *sys.argv[1:]]),
+            name=chosen.get("name", ""),
+            select=only,
+            progress=watcher,
+        )
+    if watcher:
+        watcher.ended()
+    return folder
+
+
+def _build(here: Project, runs: tuple[str, ...], *, strict: bool, gate: tuple[str, ...]) -> None:
+    """Build the site and hold the gates."""
+    from foretrace import record, study, terminal
+    from foretrace import site as published
+
+    folders = [record.find(here.runs, run) for run in runs] or [record.newest(here.runs)]
+    studies = [study.read(record.load(folder)) for folder in folders]
+    for read in studies:
+        click.echo("\n".join([read.run.id, *(f"  {line}" for line in terminal.verdicts(read))]))
+    try:
+        click.echo(published.build(here, *studies) / "index.html")
+    except GateFailed as problem:
+        if strict:
+            raise
+        click.echo(f"Warning: {problem}", err=True)
+    _hold(studies, gate)
+
+
+def _hold(studies: list[Study], gate: tuple[str, ...]) -> None:
+    """Raise where a variant failed or a prediction of ours was judged as a gate forbids."""
+    found = [
+        f"{slug}/{name} failed"
+        for study in studies
+        for slug, investigation in study.investigations.items()
+        for name, outcome in investigation.outcomes.items()
+        if "failed" in gate and outcome.failure is not None
+    ]
+    found += [
+        f"{slug}: {judged.expectation.describe()} is {judged.verdict.state}"
+        for study in studies
+        for slug, investigation in study.investigations.items()
+        for judged in investigation.predictions
+        if judged.verdict.state in gate
+    ]
+    if found:
+        raise GateFailed("; ".join(found), where="gate", remedy="see the pages for the evidence")
 
 
 def _print_readings(names: list[str]) -> None:

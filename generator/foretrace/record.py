@@ -216,6 +216,15 @@ def newest(runs: Path) -> Path:
     return max(started, key=lambda folder: (started[folder], folder.name))
 
 
+def find(runs: Path, name: str) -> Path:
+    """The folder of a run, given its name or its path; `WrongUsage` where there is none."""
+    for folder in (runs / name, Path(name)):
+        if (folder / "run.json").exists():
+            return folder
+    known = ", ".join(sorted(path.parent.name for path in runs.glob("*/run.json"))) or "none"
+    raise WrongUsage("there is no such run", where=name, remedy=f"known here: {known}")
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the run's folder for writing; `WrongUsage` where another process holds it or it is not there."""

@@ -1,0 +1,146 @@
+"""What a terminal or a log is told: the progress of a run, lists of scenarios, verdicts in a line.
+
+Text from a trace or a declaration goes through `visible` before it is printed.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Iterable
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from foretrace.analysis.inspection import visible
+from foretrace.measure import overhead
+from foretrace.prediction import Verdict
+from foretrace.record import Outcome, Run
+from foretrace.scenario import Sealed
+from foretrace.study import Study
+
+
+class Lines:
+    """The progress of a run in plain lines, for logs and pipes."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._outcomes: list[Outcome] = []
+
+    def started(self, run: Run, total: int) -> None:
+        """Say what is measured on what."""
+        self._total = total
+        device = run.environment.gpu.name if run.environment.gpu else run.environment.cpu_model
+        self._say(f"{run.id}: {total} variants on {device}")
+
+    def variant_started(self, slug: str, variant: str) -> None:
+        """Nothing: the line comes when there is a result."""
+
+    def variant_done(self, slug: str, outcome: Outcome) -> None:
+        """One line a variant."""
+        self._outcomes.append(outcome)
+        count = f"[{len(self._outcomes):>{len(str(self._total))}}/{self._total}]"
+        self._say(f"{count} {slug}/{outcome.variant.name}: {_result(outcome)}")
+
+    def note(self, text: str) -> None:
+        """One line."""
+        self._say(text)
+
+    def ended(self) -> None:
+        """How many were measured, and what measuring cost beyond the variants' own work."""
+        self._say(summary(self._outcomes))
+
+    def _say(self, text: str) -> None:
+        click.echo(visible(text), err=True)
+
+
+class Bar(Lines):
+    """The progress of a run as a bar with the variant at work, for a terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True, highlight=False, markup=False),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def started(self, run: Run, total: int) -> None:
+        """Show the bar."""
+        super().started(run, total)
+        self._task = self._progress.add_task("", total=total)
+        self._progress.start()
+
+    def variant_started(self, slug: str, variant: str) -> None:
+        """Name the variant at work."""
+        if self._task is not None:
+            self._progress.update(self._task, description=visible(f"{slug}/{variant}"))
+
+    def variant_done(self, slug: str, outcome: Outcome) -> None:
+        """Move on, and leave a line."""
+        super().variant_done(slug, outcome)
+        if self._task is not None:
+            self._progress.advance(self._task)
+
+    def ended(self) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+        super().ended()
+
+    def _say(self, text: str) -> None:
+        self._progress.console.print(visible(text), soft_wrap=True)
+
+
+def watcher() -> Lines:
+    """A bar where standard error is a terminal, else lines."""
+    return Bar() if sys.stderr.isatty() else Lines()
+
+
+def summary(outcomes: Iterable[Outcome]) -> str:
+    """How many variants were measured and failed, and the overhead a variant."""
+    known = list(outcomes)
+    failed = sum(outcome.failure is not None for outcome in known)
+    costs = [cost for outcome in known if (cost := overhead(outcome)) is not None]
+    said = f"{len(known) - failed} measured, {failed} failed"
+    if not costs:
+        return said
+    return f"{said}; beyond their own work {statistics.median(costs):.2f} s a variant, {max(costs):.2f} s at most"
+
+
+def listing(sealed: Sealed) -> list[str]:
+    """A scenario in a few lines: its question, its size, its variants."""
+    scenario = sealed.scenario
+    return [
+        f"{sealed.slug}: {scenario.title}",
+        f"  {scenario.question}",
+        f"  {len(scenario.variants)} variants, {len(scenario.predictions)} predictions, {len(scenario.claims)} claims",
+        *(f"    {variant.name}" for variant in scenario.variants),
+    ]
+
+
+def verdicts(study: Study) -> list[str]:
+    """One line a scenario: how its predictions and the published claims fared."""
+    return [
+        f"{slug}: predictions {_count(judged.verdict for judged in found.predictions)}; "
+        f"claims {_count(judged.verdict for judged in found.claims)}"
+        for slug, found in study.investigations.items()
+    ]
+
+
+def _result(outcome: Outcome) -> str:
+    wall = outcome.seconds.get("wall", 0.0)
+    if outcome.failure is not None:
+        return f"{outcome.failure.reason} after {wall:.1f} s: {outcome.failure.message}"
+    cost = overhead(outcome)
+    return f"measured in {wall:.1f} s" + ("" if cost is None else f", {cost:.2f} s of it beyond its own work")
+
+
+def _count(found: Iterable[Verdict]) -> str:
+    states = [verdict.state for verdict in found]
+    return ", ".join(f"{states.count(state)} {state}" for state in ("held", "refuted", "undecided"))
