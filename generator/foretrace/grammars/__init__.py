@@ -11,7 +11,7 @@ from functools import lru_cache
 from foretrace.grammars import plain
 from foretrace.grammars.labels import identify, shorten
 from foretrace.grammars.reading import Confidence, Draft, Family, Grammar, Mark, Reading, Term, Token, pieces, unread
-from foretrace.grammars.registry import GRAMMARS
+from foretrace.grammars.registry import BY_NAME, CLAIMS, GRAMMARS
 from foretrace.grammars.spelling import Name, parse
 
 __all__ = [
@@ -89,10 +89,11 @@ def claimants(name: str) -> tuple[str, ...]:
 
 def _understand(name: str) -> tuple[Name, Grammar | None, Draft]:
     parsed = parse(name)
-    for grammar in GRAMMARS:
-        if grammar.pattern.match(parsed.subject):
-            return parsed, grammar, grammar.read(parsed)
-    return parsed, None, plain.read(parsed)
+    claim = CLAIMS.match(parsed.subject)
+    if claim is None or claim.lastgroup is None:
+        return parsed, None, plain.read(parsed)
+    grammar = BY_NAME[claim.lastgroup]
+    return parsed, grammar, grammar.read(parsed)
 
 
 def _frame(name: Name) -> list[Mark]:

@@ -14,11 +14,12 @@ from foretrace.grammars.reading import Draft, Examples, Family, Grammar, Term, T
 from foretrace.grammars.spelling import Argument, Name, dtype, number
 
 PATTERN = re.compile(
-    r"at::native::(?:xpu::)?(?:\w+::)?(?:vectorized_elementwise_kernel|vectorized_templated_elementwise_kernel"
-    r"|unrolled_elementwise_kernel|unrolled_templated_elementwise_kernel|elementwise_kernel_with_index|elementwise_k"
-    r"ernel_manual_unroll"
-    r"|elementwise_kernel|legacy_elementwise_kernel|VectorizedElementwiseKernel|UnrolledElementwiseKernel"
-    r"|ElementwiseKernel\w*|elementwise_kernel_\w+|vectorized_elementwise_\w+)$"
+    r"elementwise_kernel_with_index$|at::native::(?:xpu::)?(?:\w+::)?(?:vectorized_elementwise_kernel"
+    r"|vectorized_templated_elementwise_kernel|unrolled_elementwise_kernel"
+    r"|unrolled_templated_elementwise_kernel|elementwise_kernel_with_index"
+    r"|elementwise_kernel_manual_unroll|elementwise_kernel|legacy_elementwise_kernel"
+    r"|VectorizedElementwiseKernel|UnrolledElementwiseKernel|ElementwiseKernel\w*|elementwise_kernel_\w+"
+    r"|vectorized_elementwise_\w+)$"
 )
 LAYOUTS = {
     "vectorized_elementwise_kernel": ("vec", "functor", "operands"),
@@ -43,8 +44,8 @@ SKIPPED = frozenset({
     "unsigned", "void",
 })  # fmt: skip
 SUFFIX = re.compile(
-    r"(?:_tensor_scalar|_tensor_tensor|_scalar_tensor|_min_scalar|_max_scalar|_scalar|_tensor|_forward|_min|_max)?"
-    r"(?:_kernel_cuda|_cuda_kernel|_kernel_impl|_kernel|_cuda_out|_cuda|_out|_impl)+\d?$"
+    r"(?:_tensor_scalar|_tensor_tensor|_scalar_tensor|_min_scalar|_max_scalar|_scalar|_tensor|_forward"
+    r"|_min|_max)?(?:_kernel_cuda|_cuda_kernel|_kernel_impl|_kernel|_cuda_out|_cuda|_out|_impl)+\d?$"
 )
 FUNCTOR = re.compile(
     r"(?:CUDAFunctor(?:OnSelf|OnOther)?_)?(\w+?)(?:Functor|CUDAKernelImpl|KernelImpl|KernelImplInternal)?$"

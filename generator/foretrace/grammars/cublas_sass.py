@@ -16,9 +16,8 @@ from foretrace.grammars.spelling import Name
 ARCHES = {"maxwell": "sm50", "pascal": "sm60", "volta": "sm70", "turing": "sm75", "ampere": "sm80", "hopper": "sm90"}
 PATTERN = re.compile(r"(?:maxwell|pascal|volta|turing|ampere|hopper)_(?:[a-z]+\d+_)?(?:gc|gz|[shdicz])\d*gemm")
 HEAD = re.compile(
-    r"(?P<arch>[a-z]+)_(?:(?P<out>[a-z]+\d+)_)?(?P<acc>gc|gz|[shdicz])(?P<mma>\d*)gemm(?=_|$)(?:_(?P<a>[a-z]+\d+)(?="
-    r"_|$))?"
-    r"(?:_(?P<tile>\d+x\d+)(?=_|$))?"
+    r"(?P<arch>[a-z]+)_(?:(?P<out>[a-z]+\d+)_)?(?P<acc>gc|gz|[shdicz])(?P<mma>\d*)gemm(?=_|$)"
+    r"(?:_(?P<a>[a-z]+\d+)(?=_|$))?(?:_(?P<tile>\d+x\d+)(?=_|$))?"
 )
 STAGES = re.compile(r"_stages_(?P<tile_k>\d+)x(?P<stages>\d+)(?=_|$)")
 TERMS: Terms = {

@@ -19,9 +19,10 @@ HEAD = re.compile(
     rf"cutlass_(?:(?P<arch>\d+)_)?(?P<op_class>{CLASS})_(?:(?P<out>[a-z]+\d+)_)?(?P<acc>[shdicz])(?P<mma>\d*)"
     r"(?P<inter>[a-z]*?\d*?)(?P<kind>gemm|fprop|dgrad|wgrad|symm|syrk|trmm|rank_k|rank_2k)(?![^\W_])"
     r"(?:_(?P<relu>relu))?(?:_(?P<grouped>grouped|planar_complex|planar_complex_array))?"
-    r"(?:_(?P<iterator>optimized|analytic|few_channels|fixed_channels))?"
-    r"(?:_(?P<a>[a-z]+\d+)(?![^\W_]))?(?:_(?P<tile>\d+x\d+)(?![^\W_]))?(?:_(?P<tile_k>\d+)x(?P<stages>\d+)(?![^\W_]))?"
-    r"(?:_(?P<layout>nhwc|nchw|ndhwc|[nt]{2})(?![^\W_]))?(?:_(?P<unity>unity_stride))?(?:_align(?P<align>\d+)(?![^\W_]))?"
+    r"(?:_(?P<iterator>optimized|analytic|few_channels|fixed_channels))?(?:_(?P<a>[a-z]+\d+)(?![^\W_]))?"
+    r"(?:_(?P<tile>\d+x\d+)(?![^\W_]))?(?:_(?P<tile_k>\d+)x(?P<stages>\d+)(?![^\W_]))?"
+    r"(?:_(?P<layout>nhwc|nchw|ndhwc|[nt]{2})(?![^\W_]))?(?:_(?P<unity>unity_stride))?"
+    r"(?:_align(?P<align>\d+)(?![^\W_]))?"
 )
 TERMS: Terms = {
     "wrapper": Term("CUTLASS's entry function, which says nothing by itself", "A"),

@@ -72,10 +72,12 @@ class _Reader:
         self.cut = True
 
     def digits(self, allowed: str = "0123456789") -> str:
-        begin = self.at
-        while self.at < len(self.text) and self.text[self.at] in allowed:
-            self.at += 1
-        return self.text[begin : self.at]
+        begin = at = self.at
+        text, end = self.text, len(self.text)
+        while at < end and text[at] in allowed:
+            at += 1
+        self.at = at
+        return text[begin:at]
 
     def identifier(self) -> str:
         count = self.digits()
@@ -91,9 +93,10 @@ class _Reader:
 
     def substitution(self) -> str:
         """`S_`, `S0_`, … or a standard abbreviation."""
-        for code, text in STANDARD.items():
-            if self.take(code):
-                return text
+        standard = STANDARD.get(self.text[self.at : self.at + 2])
+        if standard:
+            self.at += 2
+            return standard
         self.at += 1
         digits = self.digits("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         index = int(digits, 36) + 1 if digits and len(digits) < 5 else 0
@@ -106,6 +109,8 @@ class _Reader:
 
     def unqualified(self) -> str:
         """A source name, an operator, or a lambda."""
+        if self.text[self.at : self.at + 1].isdecimal():
+            return self.identifier()
         if self.take("Ul"):
             parameters = []
             while not self.take("E"):
@@ -119,9 +124,10 @@ class _Reader:
             self.digits()
             self.take("_")
             return "{unnamed}"
-        for code, text in OPERATOR.items():
-            if self.take(code):
-                return text
+        operator = OPERATOR.get(self.text[self.at : self.at + 2])
+        if operator:
+            self.at += 2
+            return operator
         self.take("L")
         return self.identifier()
 
@@ -132,11 +138,12 @@ class _Reader:
         prefix = ""
         try:
             while not self.take("E"):
-                if self.peek("S"):
+                letter = self.text[self.at : self.at + 1]
+                if letter == "S":
                     prefix = self.substitution()
-                elif self.peek("I"):
+                elif letter == "I":
                     prefix = self.learn(prefix + self.arguments())
-                elif self.peek("T") or self.peek("D"):
+                elif letter in ("T", "D"):
                     prefix = self.type()
                 else:
                     part = self.unqualified()
@@ -197,11 +204,12 @@ class _Reader:
         return f"<{', '.join(part for part in found if part)}{'' if self.cut else '>'}"
 
     def argument(self) -> str:
-        if self.peek("L"):
+        letter = self.text[self.at : self.at + 1]
+        if letter == "L":
             return self.literal()
-        if self.peek("J"):
+        if letter == "J":
             return self.arguments()[1:-1]
-        if self.peek("X"):
+        if letter == "X":
             raise _Stop
         return self.type()
 
@@ -234,12 +242,13 @@ class _Reader:
 
     def _type(self) -> str:
         letter = self.text[self.at]
-        for code, text in BUILTIN_LONG.items():
-            if self.take(code):
-                return text
         if letter in BUILTIN:
             self.at += 1
             return BUILTIN[letter]
+        if letter == "D":
+            for code, text in BUILTIN_LONG.items():
+                if self.take(code):
+                    return text
         if letter in QUALIFIER:
             self.at += 1
             return self.learn(self.type() + QUALIFIER[letter])

@@ -12,11 +12,11 @@ import re
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
 from foretrace.grammars.spelling import Name
 
-PATTERN = re.compile(
+PATTERN = re.compile(r"Memcpy |Memset|\[CUDA |__amd_rocclr_(?:copy|fill)")
+ACTIVITY = re.compile(
     r"(?P<call>Memcpy|\[CUDA memcpy|\[CUDA Unified Memory memcpy) (?P<direction>[HDPAM]\w?(?:to|2)[HDPAM])"
     r"(?: \((?P<src>\w+) -> (?P<dst>\w+)\))?"
     r"|(?P<fill>Memset|\[CUDA memset)(?: \((?P<where>\w+)\))?"
-    r"|(?P<rocclr>__amd_rocclr_)(?P<what>copyBuffer|fillBuffer)\w*"
 )
 HOST = {"M": "H"}
 TERMS: Terms = {
@@ -37,8 +37,8 @@ EXAMPLES: Examples = {
 
 def read(name: Name) -> Draft:
     """The direction and both kinds of memory, where the name has them."""
-    match = PATTERN.match(name.text)
-    if match is None or match["rocclr"]:
+    match = ACTIVITY.match(name.text)
+    if match is None:
         draft = Draft("memset" if "fill" in name.text else "memcpy", "hip-runtime")
         draft.mark((0, name.end), "kernel")
     elif match["fill"]:

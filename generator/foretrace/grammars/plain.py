@@ -1,7 +1,7 @@
 """The last resort, for names that no grammar claims: takes the plain words of a function name, gives at most a family.
 
-The words of a name say what its author called the kernel. Only words that mean one thing are believed; the library
-stays unknown unless the namespace is a known project's.
+The words of a name say what its author called the kernel, and no more. Only words that mean one thing are believed,
+the first in the list below; the library stays unknown unless the namespace is a known project's.
 """
 
 from __future__ import annotations
@@ -11,32 +11,71 @@ import re
 from foretrace.grammars.reading import Draft, Family, Term, Terms
 from foretrace.grammars.spelling import Name
 
-NAMESPACES = {"at": "aten", "c10": "aten", "cudnn": "cudnn", "cublas": "cublas", "cublasLt": "cublaslt", "cub": "cub",
-              "thrust": "thrust", "vllm": "vllm", "flashinfer": "flashinfer", "ck": "ck", "ck_tile": "ck-tile",
-              "aiter": "aiter",
-              "cusparse": "cusparse", "fbgemm_gpu": "fbgemm", "rocprim": "rocprim", "tensorrt_llm": "trtllm",
-              "cutlass": "cutlass",
-              "transformer_engine": "transformer-engine"}  # fmt: skip
+NAMESPACES = {
+    "at": "aten", "at::native": "aten", "c10": "aten", "cudnn": "cudnn", "cublas": "cublas",
+    "cublasLt": "cublaslt", "thrust": "thrust",
+    "vllm": "vllm", "cutlass": "cutlass", "moe": "trtllm-gen", "cuda": "unknown",
+}  # fmt: skip
 WORDS: tuple[tuple[str, Family, str], ...] = (
     (r"all_?reduce", "comm", "all_reduce"),
-    (r"layer_?norm", "norm", "layer_norm"),
+    (r"all_?gather", "comm", "all_gather"),
+    (r"reduce_?scatter", "comm", "reduce_scatter"),
+    (r"all_?to_?all", "comm", "all_to_all"),
+    (r"cross_?entropy", "softmax", "cross_entropy"),
+    (r"qk_?norm", "norm", "qk_norm"),
+    (r"add_rms_?norm", "norm", "add_rms_norm"),
     (r"rms_?norm", "norm", "rms_norm"),
+    (r"layer_?norm", "norm", "layer_norm"),
+    (r"batch_?norm", "norm", "batch_norm"),
+    (r"group_?norm", "norm", "group_norm"),
+    (r"topk_?softmax", "softmax", "topk_softmax"),
+    (r"attention|(?<![a-z])fmha|(?<![a-z])attn(?![a-z])", "attention", ""),
     (r"softmax", "softmax", "softmax"),
+    (r"(?<![a-z])conv[123]?d?(?:olution)?(?![a-z])", "conv", ""),
+    (r"(?<![a-z])rope(?![a-z])|rotary", "pointwise", "rope"),
+    (r"dequant", "pointwise", "dequantize"),
+    (
+        r"quantize|(?<![a-z])quant(?![a-z])|cast_to_fp8|channel_cast|token_cast|cast_and_transpose",
+        "pointwise",
+        "quantize",
+    ),
+    (r"swiglu", "pointwise", "swiglu"),
+    (r"silu_and_mul", "pointwise", "silu_and_mul"),
+    (r"(?<![a-z])gelu|(?<![a-z])silu|(?<![a-z])relu(?![a-z])", "pointwise", ""),
+    (r"dropout|philox", "rng", ""),
+    (r"(?<![a-z])adamw?(?![a-z])|(?<![a-z])lamb(?![a-z])|(?<![a-z])sgd(?![a-z])", "optimizer", ""),
+    (r"top_?k", "sort", "topk"),
+    (r"(?<![a-z])(?:arg|radix_?|merge_?)?sort(?![a-z])", "sort", "sort"),
+    (r"embedding", "index", ""),
+    (r"(?:gemm|matmul|gemv)(?!_?scan)", "gemm", ""),
+    (r"kv_?cache", "copy", "kv_cache_write"),
+    (r"transpose", "copy", "transpose"),
+    (r"(?<![a-z])(?:memcpy|copy)(?![a-z])", "copy", "copy"),
+    (r"cum_?sum|prefix_?sum|(?<![a-z])scan(?![a-z])", "reduction", "scan"),
+    (r"elementwise|element_wise|pointwise", "pointwise", ""),
 )
-PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), family, op) for pattern, family, op in WORDS)
+PATTERN = re.compile("|".join(f"(?P<w{i}>{pattern})" for i, (pattern, _, _) in enumerate(WORDS)), re.IGNORECASE)
+PASS = re.compile(r"(?<![a-z])(?:(fwd|forward)|(bwd|backward))(?![a-z])")
+PASSES = {"norm": "norm_pass", "attention": "attn_pass", "softmax": "softmax_pass", "conv": "conv_pass"}
 TERMS: Terms = {
     "word": Term("a word of the function's name, whose meaning is its author's", "B"),
-    "library": Term("namespace of the library", "B"),
 }
 
 
 def read(name: Name) -> Draft:
     """What the function's name says in plain words."""
     draft = Draft("other", NAMESPACES.get(name.subject.split("::")[0], "unknown"))
-    for pattern, family, op in PATTERNS:
-        if match := pattern.search(name.text, name.leaf[0], name.leaf[1]):
-            draft.family = family
-            draft.say(match.span(), "word", op)
-            draft.fields["op"] = draft.fields.pop("word")
-            break
+    symbol = name.symbol[:400]
+    found = {int(match.lastgroup[1:]): match for match in PATTERN.finditer(symbol) if match.lastgroup}
+    if not found:
+        return draft
+    first = min(found)
+    _, draft.family, op = WORDS[first]
+    start = name.leaf[0]
+    draft.mark((start + found[first].start(), start + found[first].end()), "word")
+    if op:
+        draft.fields["op"] = op
+    if draft.family in PASSES and (way := PASS.search(symbol)):
+        draft.fields[PASSES[draft.family]] = "fwd" if way[1] else "bwd"
+    draft.note("the family is read from the words of the function's name, in no known library")
     return draft

@@ -155,10 +155,11 @@ def unread(text: str, marks: list[Mark]) -> tuple[str, ...]:
     """The words of `text` that no mark explains."""
     found: list[str] = []
     at = 0
-    for mark in sorted(marks):
-        if at < mark.start:
-            found += WORD.findall(text, at, mark.start)
-        at = max(at, mark.end)
+    for start, end, _, _ in sorted(marks):
+        if start > at + 1 or text[at:start].isalnum():
+            found += WORD.findall(text, at, start)
+        if end > at:
+            at = end
     found += WORD.findall(text, at)
     return tuple(word for word in found if word != "x")
 

@@ -18,6 +18,7 @@ BRACKET = re.compile(r"<unnamed>|unnamed>|operator ?(?:\(\)<?|<<=?|<=>?|<|>>=?|>
 WRAPPER = re.compile(r"cutlass\w*::(?:Kernel2?|device_kernel)$|ck_tile::kentry$")
 NUMBER = re.compile(r"(?:\((?:[\w: ]+)\)|[\w: ]+=)?(-?\d+)(?:[uUlL]+)?$")
 CUT = ("...", "…", "?")
+SUBJECT = 160
 MEMORY = ("Memcpy", "Memset", "[CUDA mem", "[CUDA Unified")
 ALNUM = string.ascii_letters + string.digits
 
@@ -140,6 +141,15 @@ def split(text: str, opening: int) -> tuple[list[tuple[int, int]], int]:
     return spans, -1
 
 
+def inside(name: Name, template: str) -> tuple[Argument, ...]:
+    """The arguments of the first `template<…>` inside a name; of a cut one, those that survive whole."""
+    at = name.text.find(f"{template}<", name.start, name.end)
+    if at < 0:
+        return ()
+    spans, _ = split(name.text, at + len(template))
+    return tuple(_argument(name.text, start, end) for start, end in spans)
+
+
 def parse(name: str) -> Name:
     """Cut a name, in any dialect, into qualified name and template arguments."""
     end, cut = _body(name)
@@ -158,9 +168,9 @@ def parse(name: str) -> Name:
     found = tuple(_argument(text, a, b) for a, b in arguments)
     if opening and WRAPPER.match(subject):
         inner = next((a.start for a in found if number(a.text) is None), found[-1].end + 1 if found else opening)
-        subject = f"{subject}<{text[inner : inner + 200]}"
+        subject = f"{subject}<{text[inner : inner + SUBJECT]}"
     trusted = len(text.rstrip(ALNUM).rstrip("_")) if cut else end
-    return Name(text, subject or text, start, leaf, inner, trusted, found, at, cut)
+    return Name(text, (subject or text)[:SUBJECT], start, leaf, inner, trusted, found, at, cut)
 
 
 def _argument(text: str, start: int, end: int) -> Argument:
