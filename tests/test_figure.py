@@ -10,14 +10,19 @@ from typing import get_args
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foretrace import figure
 from foretrace.facts import Arrow, Lane, Span, Timeline
-from foretrace.figure import lettering
+from foretrace.figure import lettering, scale
 from foretrace.figure.theme import GROUPS, contrast
 from foretrace.grammars.reading import Family
+from foretrace.page.models import Series
+from foretrace.stats import Summary, exact
 
 THEMES = pytest.mark.parametrize("theme", [figure.LIGHT, figure.DARK], ids=lambda theme: theme.name)
+SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
     "<script>alert(1)</script>",
     "]]>&amp;--><b",
@@ -71,7 +76,14 @@ EXAMPLE = step_of(
 
 
 def test_the_same_timeline_gives_the_same_bytes_in_every_process_whatever_the_user_set_matplotlib_to(tmp_path):
-    (tmp_path / "matplotlibrc").write_text("svg.fonttype: none\nfont.size: 30\ntext.color: red\nsavefig.dpi: 300\n")
+    mine = (
+        "svg.fonttype: none",
+        "font.size: 30",
+        "savefig.bbox: tight",
+        "savefig.facecolor: red",
+        "path.sketch: 1, 9, 2",
+    )
+    (tmp_path / "matplotlibrc").write_text("\n".join(mine))
     runs = [
         subprocess.run(
             [sys.executable, "-c", PROGRAM],
@@ -104,7 +116,7 @@ def test_a_hostile_name_comes_out_as_drawn_text_and_never_as_markup(name, theme)
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert tags <= {"svg", "title", "desc", "defs", "style", "g", "path", "use", "pattern", "rect"}
     assert not [key for element in root.iter() for key in element.attrib if key.lower().startswith("on")]
-    said = root.findtext("{http://www.w3.org/2000/svg}title")
+    said = root.findtext(f"{SVG}title")
     assert said
     assert said.isprintable()
 
@@ -124,8 +136,8 @@ def test_a_character_that_the_font_lacks_is_drawn_as_a_replacement():
 def test_a_picture_says_what_it_shows_to_those_who_cannot_see_it():
     root = parsed(figure.timeline(EXAMPLE, theme=figure.LIGHT, title="One step"))
     assert root.get("role") == "img"
-    assert root.findtext("{http://www.w3.org/2000/svg}title") == "One step"
-    assert "GPU stream 7" in root.findtext("{http://www.w3.org/2000/svg}desc")
+    assert root.findtext(f"{SVG}title") == "One step"
+    assert "GPU stream 7" in root.findtext(f"{SVG}desc")
 
 
 def test_a_label_that_does_not_fit_is_cut_and_one_without_room_is_left_out():
@@ -139,7 +151,7 @@ def test_a_label_that_does_not_fit_is_cut_and_one_without_room_is_left_out():
 def test_calls_nested_too_deep_to_draw_are_said_to_be_missing():
     deep = step_of(cpu=[span("op", 0, 90, depth=depth) for depth in range(40)])
     root = parsed(figure.timeline(deep, theme=figure.LIGHT))
-    assert "28 calls nested deeper" in root.findtext("{http://www.w3.org/2000/svg}desc")
+    assert "28 calls nested deeper" in root.findtext(f"{SVG}desc")
     assert float(root.get("height").removesuffix("pt")) < 500
 
 
@@ -147,6 +159,265 @@ def test_calls_nested_too_deep_to_draw_are_said_to_be_missing():
 def test_an_empty_timeline_is_still_a_picture(theme):
     empty = Timeline(end_us=0, lanes=(), arrows=(), borders_us=())
     assert parsed(figure.timeline(empty, theme=theme)).get("role") == "img"
+
+
+# ── geometry: the picture is parsed back ───────────────────────────────────────────────────────────────────────────
+
+
+def shapes(document: bytes, **look: str) -> list[list[tuple[float, float]]]:
+    """The corners of every shape whose style has the given values: `fill="#1f6fd6"`."""
+    wanted = {f"{key.replace('_', '-')}: {value}" for key, value in look.items()}
+    found = []
+    for path in parsed(document).iter(f"{SVG}path"):
+        if wanted <= set((path.get("style") or "").split("; ")):
+            for part in path.get("d").split("M")[1:]:
+                numbers = [float(number) for number in re.findall(r"-?[\d.]+", part)]
+                found.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
+    return found
+
+
+def boxes(document: bytes, fill: str) -> list[tuple[float, float, float]]:
+    """Left, right and top of every box in a colour, legend swatches (9 points wide) left out."""
+    corners = shapes(document, fill=fill)
+    sides = [(min(x for x, _ in c), max(x for x, _ in c), min(y for _, y in c)) for c in corners if len(c) == 4]
+    return [(left, right, top) for left, right, top in sides if abs(right - left - 9) > 0.01]
+
+
+def test_a_box_is_as_wide_as_its_duration_and_never_too_narrow_to_see():
+    light = figure.LIGHT
+    document = figure.timeline(
+        step_of(
+            span("kernel", 10, 40, family="gemm"),
+            span("kernel", 60, 20, family="attention"),
+            span("memset", 90, 0.001),
+        ),
+        theme=light,
+    )
+    ((left, right, _),) = boxes(document, light.gpu["gemm"])
+    ((other_left, other_right, _),) = boxes(document, light.gpu["attention"])
+    ((tiny_left, tiny_right, _),) = boxes(document, light.gpu["memset"])
+    assert (right - left + 0.5) / (other_right - other_left + 0.5) == pytest.approx(2, abs=0.01)
+    assert (other_left - left) / (right - left + 0.5) == pytest.approx(50 / 40, abs=0.01)
+    assert tiny_right - tiny_left == pytest.approx(0.8, abs=0.02)
+
+
+def test_an_arrow_leads_from_the_launch_to_the_start_of_its_kernel():
+    light = figure.LIGHT
+    document = figure.timeline(EXAMPLE, theme=light)
+    ((kernel, _, top),) = boxes(document, light.gpu["gemm"])
+    ((launch, _, _),) = boxes(document, light.runtime)
+    (curve,) = [
+        points for points in shapes(document, fill="none", stroke=light.border, stroke_width="0.8") if len(points) == 4
+    ]
+    assert curve[0][0] == pytest.approx(launch, abs=0.02)
+    assert curve[-1] == pytest.approx((kernel, top - 0.5), abs=0.02)
+    (head,) = [points for points in shapes(document, fill=light.border) if len(points) == 3]
+    assert curve[-1] in head
+
+
+def test_work_that_reaches_beyond_the_shown_time_ends_at_the_edge():
+    light = figure.LIGHT
+    document = figure.timeline(
+        step_of(span("kernel", -50, 500, family="comm"), span("kernel", 150, 9, family="gemm")), theme=light
+    )
+    ((left, right, _),) = boxes(document, light.gpu["comm"])
+    ((track_left, track_right, _), *_) = boxes(document, light.track)
+    assert (left, right) == pytest.approx((track_left, track_right), abs=0.6)
+    assert not boxes(document, light.gpu["gemm"])
+
+
+def test_waiting_is_grey_and_the_profilers_own_time_is_hatched():
+    light = figure.LIGHT
+    calls = (span("runtime", 30, 60, "cudaDeviceSynchronize"), span("driver", 2, 9, "cuLaunchKernelEx"))
+    lanes = (
+        Lane(title="CPU", role="cpu", spans=(span("overhead", 0, 50, "Activity Buffer Request"),)),
+        Lane(title="CUDA calls", role="launch", spans=calls),
+    )
+    document = figure.timeline(Timeline(end_us=100, lanes=lanes, arrows=(), borders_us=()), theme=light)
+    assert len(boxes(document, light.sync)) == 1
+    assert len(boxes(document, light.driver)) == 1
+    assert parsed(document).find(f".//{SVG}pattern") is not None
+    assert b"fill: url(#" in document
+
+
+def test_children_are_drawn_below_their_parents():
+    light = figure.LIGHT
+    nested = [span("annotation", 0, 90, "a"), span("op", 5, 60, "b", depth=1), span("op", 10, 20, "c", depth=2)]
+    document = figure.timeline(step_of(cpu=nested), theme=light)
+    tops = [boxes(document, fill)[0][2] for fill in (light.annotation, *light.ops[:2])]
+    assert tops[0] < tops[1] < tops[2]
+
+
+def test_a_label_stands_inside_its_box_or_beside_it_or_not_at_all():
+    inside = step_of(span("kernel", 0, 90, "elementwise"))
+    beside = step_of(span("kernel", 0, 1, "elementwise"))
+    crowded = step_of(*(span("kernel", start, 0.9, "elementwise") for start in range(100)))
+    drawn = [drawn_text(figure.timeline(shown, theme=figure.LIGHT)) for shown in (inside, beside, crowded)]
+    assert drawn[0] == drawn[1]  # "elementwise" over "90.0 µs", and over "1.00 µs"
+    assert drawn[2] < drawn[1]
+
+
+text = st.text(max_size=60)
+times = st.floats(min_value=-1e3, max_value=1e5, allow_nan=False)
+durations = st.floats(min_value=0, max_value=1e5, allow_nan=False)
+work = st.builds(
+    Span,
+    kind=st.sampled_from(("kernel", "memcpy", "memset")),
+    start_us=times,
+    dur_us=durations,
+    name=text,
+    label=text,
+    family=st.one_of(st.sampled_from(sorted(GROUPS)), text),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(spans=st.lists(work, max_size=8), title=text, end=st.floats(min_value=0.001, max_value=1e6))
+def test_any_timeline_is_a_well_formed_picture_that_stays_on_its_paper(spans, title, end):
+    document = figure.timeline(step_of(*spans, end=end), theme=figure.DARK, title=title)
+    root = parsed(document)
+    width, height = (float(part) for part in root.get("viewBox").split()[2:])
+    fills = {figure.DARK.work(span.family or span.kind) for span in spans}
+    for left, right, top in (box for fill in fills for box in boxes(document, fill)):
+        assert 0 <= left <= right <= width
+        assert 0 <= top <= height
+
+
+@given(text=st.text(), room=st.floats(min_value=0, max_value=300), size=st.floats(min_value=4, max_value=20))
+def test_fitted_text_always_fits(text, room, size):
+    assert lettering.width(lettering.fit(text, room, size), size) <= room + 1e-6
+    assert all(lettering.width(line, size) <= room + 1e-6 for line in lettering.wrap(text, room, size))
+
+
+# ── charts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def dots(document: bytes, colour: str) -> list[tuple[float, float]]:
+    """The round dots in a colour; a path that only moves there draws none."""
+    lines = shapes(document, stroke=colour, stroke_linecap="round")
+    return [points[0] for points in lines if len(points) == 2]
+
+
+@THEMES
+def test_every_sample_is_a_dot_and_dots_of_equal_samples_do_not_cover_each_other(theme):
+    document = figure.samples([("eager", [20.0] * 50 + [22 + number / 100 for number in range(100)])], theme=theme)
+    drawn = dots(document, theme.series[0])
+    assert len(drawn) == len(set(drawn)) == 150
+    assert len({x for x, _ in drawn}) == 101
+
+
+def test_samples_that_span_decades_are_drawn_on_a_logarithmic_axis():
+    light = figure.LIGHT
+    near = [x for x, _ in dots(figure.samples([("a", [10.0, 20.0, 40.0])], theme=light), light.series[0])]
+    far = [x for x, _ in dots(figure.samples([("a", [10.0, 100.0, 1000.0])], theme=light), light.series[0])]
+    assert near[2] - near[1] == pytest.approx(2 * (near[1] - near[0]), abs=0.05)
+    assert far[2] - far[1] == pytest.approx(far[1] - far[0], abs=0.05)
+
+
+def test_a_sample_that_is_not_a_number_is_left_out_and_so_is_a_variant_without_any():
+    light = figure.LIGHT
+    rows = [("a", [10.0, float("nan"), float("inf")]), ("b", []), ("c", [11.0, 12.0])]
+    document = figure.samples(rows, theme=light)
+    assert len(dots(document, light.series[0])) == 3
+    said = parsed(document).findtext(f"{SVG}desc")
+    assert "a: 10.0 µs (one sample)" in said
+    assert "b:" not in said
+
+
+def test_the_bars_of_cpu_and_gpu_compare_by_their_length():
+    light = figure.LIGHT
+    rows = [("small", exact(20.0), exact(5.0)), ("large", exact(20.0), exact(40.0))]
+    document = figure.cpu_gpu(rows, theme=light)
+    cpu, gpu = (boxes(document, light.series[place]) for place in (0, 1))
+    lengths = [right - left for left, right, _ in (*cpu, *gpu)]
+    assert lengths == pytest.approx([lengths[0], lengths[0], lengths[0] / 4, lengths[0] * 2], abs=0.05)
+
+
+def test_a_short_bar_beside_a_very_long_one_can_still_be_seen():
+    document = figure.cpu_gpu([("a", exact(20.0), exact(20_000.0))], theme=figure.LIGHT)
+    ((left, right, _),) = boxes(document, figure.LIGHT.series[0])
+    assert right - left > 20
+
+
+def test_a_whisker_spans_the_interval_of_its_bar():
+    light = figure.LIGHT
+    found = Summary(count=9, median=20.0, low=15.0, high=30.0, minimum=1.0, maximum=90.0, mean=20.0)
+    document = figure.cpu_gpu([("a", found, exact(10.0))], theme=light)
+    ((left, right, _),) = boxes(document, light.series[0])
+    lines = [points for points in shapes(document, fill="none", stroke=light.text) if len(points) == 2]
+    (whisker,) = [points for points in lines if points[0][1] == points[1][1]]
+    unit = (right - left) / 20
+    assert [x for x, _ in whisker] == pytest.approx([left + 15 * unit, left + 30 * unit], abs=0.05)
+
+
+def line_of(label, x, y):
+    return Series(label=label, x=x, y=y, low=tuple(v * 0.9 for v in y), high=tuple(v * 1.1 for v in y))
+
+
+def test_a_power_law_is_a_straight_line_in_a_sweep():
+    light, sizes = figure.LIGHT, (64.0, 256.0, 1024.0)
+    document = figure.sweep([line_of("GPU", sizes, tuple(x**3 / 1e5 for x in sizes))], parameter="size", theme=light)
+    ((a, b, c),) = [points for points in shapes(document, fill="none", stroke=light.series[0]) if len(points) == 3]
+    assert b == pytest.approx(((a[0] + c[0]) / 2, (a[1] + c[1]) / 2), abs=0.05)
+
+
+def test_the_names_of_lines_that_end_at_one_point_stand_apart():
+    light, sizes = figure.LIGHT, (64.0, 256.0, 1024.0)
+    lines = [line_of(name, sizes, (1.0, 2.0, 3.0)) for name in ("CPU dispatch", "GPU busy", "Step time")]
+    document = figure.sweep(lines, parameter="size", theme=light)
+    keys = [max(shapes(document, fill=colour), key=lambda corners: corners[0][0]) for colour in light.series[:3]]
+    middles = sorted(sum(y for _, y in corners) / len(corners) for corners in keys)
+    assert min(b - a for a, b in itertools.pairwise(middles)) > 10
+
+
+def test_a_sweep_leaves_out_what_a_logarithmic_axis_cannot_show():
+    light = figure.LIGHT
+    series = Series(label="a", x=(0.0, 1.0, 2.0, 4.0), y=(5.0, 5.0, 0.0, 6.0), low=(5.0,) * 4, high=(6.0,) * 4)
+    document = figure.sweep([series], parameter="size", theme=light)
+    (line,) = shapes(document, fill="none", stroke=light.series[0], stroke_width="1.6")
+    assert len(line) == 2
+
+
+@THEMES
+@pytest.mark.parametrize("name", HOSTILE)
+def test_charts_draw_hostile_labels_too(name, theme):
+    for document in (
+        figure.samples([(name, [1.0, 2.0])], theme=theme, title=name, caption=name),
+        figure.cpu_gpu([(name, exact(1.0), exact(2.0))], theme=theme, title=name, caption=name),
+        figure.sweep([line_of(name, (1.0, 2.0), (1.0, 2.0))], parameter=name, theme=theme, title=name, caption=name),
+    ):
+        assert b"<script" not in document
+        assert parsed(document).findtext(f"{SVG}desc").isprintable()
+
+
+@THEMES
+def test_a_chart_of_nothing_is_still_a_picture(theme):
+    for document in (
+        figure.samples([], theme=theme),
+        figure.cpu_gpu([], theme=theme),
+        figure.sweep([], parameter="size", theme=theme),
+    ):
+        assert parsed(document).get("role") == "img"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.0, 1000.0, [1, 3, 10, 30, 100, 300, 1000]),
+        (1.0, 1e9, [1.0, 100.0, 1e4, 1e6, 1e8]),
+        (15.0, 70.0, [20, 50]),
+        (42.0, 47.0, [42, 43, 44, 45, 46, 47]),
+    ],
+)
+def test_a_logarithmic_axis_has_few_round_ticks(low, high, expected):
+    assert scale.Scale(low=low, high=high, start=0, end=1, decades=True).ticks(8) == pytest.approx(expected)
+
+
+def test_ticks_say_their_unit():
+    linear = scale.linear(0, 1200, start=0, end=1)
+    assert [scale.tick_label(tick, "us", axis=linear) for tick in (0, 250, 1000)] == ["0", "0.25 ms", "1 ms"]
+    log = scale.logarithmic([1, 5000], start=0, end=1)
+    assert [scale.tick_label(tick, "us", axis=log) for tick in (0.5, 20, 2000)] == ["500 ns", "20 µs", "2 ms"]
 
 
 # ── colours ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -119,13 +119,9 @@ def _mark(canvas: Canvas, points: Sequence[Point], *, number: int) -> None:
 
 
 def _apart(ends: Sequence[tuple[float, int]], *, lowest: float) -> list[tuple[float, int]]:
-    """The ends of the lines moved so far up or down that their names do not overlap."""
+    """The ends of the lines, moved so far up that their names do not overlap."""
     placed: list[tuple[float, int]] = []
-    for y, number in sorted(ends):
-        placed.append((max(y, placed[-1][0] + LINE_HEIGHT) if placed else y, number))
-    limit = lowest
-    for place in range(len(placed) - 1, -1, -1):
-        y, number = placed[place]
-        placed[place] = (min(y, limit), number)
-        limit = placed[place][0] - LINE_HEIGHT
+    for y, number in sorted(ends, reverse=True):
+        placed.append((min(y, lowest), number))
+        lowest = placed[-1][0] - LINE_HEIGHT
     return placed

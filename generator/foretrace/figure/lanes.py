@@ -6,7 +6,6 @@ GPU work to where it ran.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,8 @@ GAP, ARROW_GAP = 7.0, 20.0  # above a lane; above the first GPU lane, where the 
 NARROWEST = 0.8  # points: a shorter box could not be seen
 SEAM = 0.5  # points between neighbours
 MAX_ROWS = 12  # of nested CPU work
+TELLING = 12  # characters: a label cut shorter says less than its family
+FEW_ARROWS = 24  # more are drawn thinner
 _CPU_LEGEND = ("annotation", "operator", "runtime call", "driver call", "synchronisation", "profiler overhead")
 
 
@@ -168,8 +169,8 @@ def _draw_arrows(canvas: Canvas, shown: Timeline, bands: Sequence[_Band], scale:
         if source and 0 <= arrow.from_us <= shown.end_us and 0 <= arrow.to_us <= shown.end_us:
             target = bands[arrow.to_lane]
             ends.append(((scale.place(arrow.from_us), source.bottom), (scale.place(arrow.to_us), target.top)))
-    canvas.curves(ends, colour=canvas.theme.muted, line=0.7)
-    canvas.polygons((((x - 2, y - 3.6), (x + 2, y - 3.6), (x, y)) for _, (x, y) in ends), fill=canvas.theme.muted)
+    canvas.curves(ends, colour=canvas.theme.border, line=0.8 if len(ends) <= FEW_ARROWS else 0.5)
+    canvas.polygons((((x - 2, y - 3.6), (x + 2, y - 3.6), (x, y)) for _, (x, y) in ends), fill=canvas.theme.border)
 
 
 def _source(bands: Sequence[_Band], from_us: float) -> _Band | None:
@@ -212,15 +213,16 @@ def _label_flat(
         left = _beside(box, wide, after=taken, before=following)
         taken = max(box.right, taken)
         if left is None:
-            lines[0] = _first_fitting((span.label, span.family or span.label), box)
+            lines[0] = _told_apart(span, box.width - 6)
             left, room, colour = box.left + 3, box.width - 6, canvas.theme.ink(fill)
         else:
             room, colour, taken = wide, canvas.theme.text, max(taken, left + wide)
             over_lines = Box(left - 1.5, box.top, wide + 3, box.height)
             canvas.boxes([over_lines], fill=canvas.theme.track)
-        for row, line in enumerate(lines):
-            y = box.middle + (row - (len(lines) - 1) / 2) * 11
-            canvas.text((left, y), fit(line, room, TEXT), size=TEXT, colour=colour)
+        fitting = [text for line in lines if (text := fit(line, room, TEXT))]
+        for row, text in enumerate(fitting):
+            y = box.middle + (row - (len(fitting) - 1) / 2) * 11
+            canvas.text((left, y), text, size=TEXT, colour=colour)
 
 
 def _beside(box: Box, wide: float, *, after: float, before: float) -> float | None:
@@ -237,6 +239,12 @@ def _beside(box: Box, wide: float, *, after: float, before: float) -> float | No
 def _first_fitting(texts: Sequence[str], box: Box) -> str:
     """The first of `texts` that fits into the box whole, else the last one."""
     return next((text for text in texts if width(printable(text), TEXT) <= box.width - 6), texts[-1])
+
+
+def _told_apart(span: Span, room: float) -> str:
+    """A span's label where enough of it fits to tell it from others, else its family."""
+    seen = fit(span.label, room, TEXT)
+    return span.label if seen == printable(span.label) or len(seen) > TELLING else span.family
 
 
 def _took(span: Span) -> str:
@@ -268,5 +276,5 @@ def _description(shown: Timeline) -> str:
     kinds: Mapping[str, int] = Counter(span.kind for lane in shown.lanes for span in lane.spans)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "nothing"
     lanes = ", ".join(lane.title for lane in shown.lanes)
-    lasting = quantity(shown.end_us, "us") if math.isfinite(shown.end_us) else "no time"
+    lasting = quantity(shown.end_us, "us")
     return f"Timeline over {lasting}; lanes from the top: {lanes}; spans: {counted}. {_caption(shown)}".strip()

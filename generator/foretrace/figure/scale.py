@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from foretrace.units import scale
 
 _ROUND_STEPS = [1, 2, 2.5, 5, 10]
-_LEADING_DIGITS = ((1, 2, 5), (1, 3), (1,))
+_DECADE_TICKS = (((1, 2, 5), 1), ((1, 3), 1), ((1,), 1), ((1,), 2), ((1,), 5), ((1,), 50))  # digits, decades apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +30,21 @@ class Scale:
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
     def ticks(self, at_most: int) -> list[float]:
-        """Round values on the scale."""
-        if not self.decades:
-            found = MaxNLocator(nbins=at_most, steps=_ROUND_STEPS).tick_values(self.low, self.high)
-            return [float(tick) for tick in found if self.low <= tick <= self.high]
+        """Round values on the scale; 1, 2 and 5 of each decade or fewer where it is logarithmic."""
+        choices = (self._decade_ticks(digits, stride) for digits, stride in _DECADE_TICKS) if self.decades else ()
+        found = next((ticks for ticks in choices if len(ticks) <= at_most), [])
+        if len(found) > 1:
+            return found
+        values = MaxNLocator(nbins=at_most, steps=_ROUND_STEPS).tick_values(self.low, self.high)
+        return [tick for tick in map(float, values) if self._holds(tick)]
+
+    def _decade_ticks(self, digits: tuple[int, ...], stride: int) -> list[float]:
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
-        choices = []
-        for leading in _LEADING_DIGITS:
-            ticks = [digit * 10.0**power for power in range(first, last + 1) for digit in leading]
-            choices.append([tick for tick in ticks if self.low <= tick <= self.high])
-        return next(
-            (ticks for ticks in choices if len(ticks) <= at_most), choices[-1][:: -(-len(choices[-1]) // at_most)]
-        )
+        powers = range(first - first % stride, last + 1, stride)
+        return [tick for power in powers for digit in digits if self._holds(tick := digit * 10.0**power)]
+
+    def _holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
 
     def _inside(self, value: float) -> float:
         return min(max(value, self.low), self.high)

@@ -41,8 +41,8 @@ class Theme:
     track: str  # the empty part of a lane, and the bands of a chart
     grid: str
     text: str
-    muted: str  # captions, tick labels, arrows
-    border: str  # where steps begin and end
+    muted: str  # captions, tick labels
+    border: str  # arrows, and where steps begin and end
     inks: tuple[str, str]  # text inside a box: the better of the two
     step: str
     annotation: str
