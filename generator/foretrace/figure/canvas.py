@@ -114,8 +114,8 @@ class Canvas:
         colour: str | None = None,
         align: Align = "left",
         weight: Weight = "regular",
-    ) -> float:
-        """One line of text, its capitals centred on the y of `at`; gives its width in points."""
+    ) -> None:
+        """One line of text, its capitals centred on the y of `at`."""
         line, (x, y) = printable(text), at
         wide = width(line, size, weight)
         left = x - wide * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
@@ -132,15 +132,13 @@ class Canvas:
         )
         if line:
             self._artists.append(drawn)
-        return wide
 
-    def label(self, box: Box, text: str, *, size: float, fill: str, align: Align = "left", pad: float = 3) -> bool:
-        """The part of `text` that fits into `box`, readable on `fill`; false where nothing legible fits."""
+    def label(self, box: Box, text: str, *, size: float, fill: str, align: Align = "left", pad: float = 3) -> None:
+        """The part of `text` that fits into `box`, readable on `fill`; nothing where nothing legible fits."""
         fitting = fit(text, box.width - 2 * pad, size)
         x = {"left": box.left + pad, "center": box.left + box.width / 2, "right": box.right - pad}[align]
         if fitting:
             self.text((x, box.middle), fitting, size=size, colour=self.theme.ink(fill), align=align)
-        return bool(fitting)
 
     def svg(self, *, height: float, title: str, description: str) -> bytes:
         """The drawing as an SVG document of `height` points, with a title and a description for screen readers."""
