@@ -10,6 +10,7 @@ import itertools
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,8 @@ _QUIET = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
 }
 
+_MARK = "FORETRACE_SCRATCH"  # in the environment of all that a bench starts
+
 _Answer = TypeVar("_Answer")
 _Line = TypeVar("_Line", Hello, Ended)
 
@@ -58,12 +61,12 @@ class Bench:
 
     Args:
         private: what to replace in the text that is read back.
-        preload: what the server imports beside torch.
+        preload: what the server imports beside torch; `PRELOADED` where it is None.
     """
 
-    def __init__(self, private: Mapping[str, str], *, preload: Sequence[str] = PRELOADED) -> None:
+    def __init__(self, private: Mapping[str, str], *, preload: Sequence[str] | None = None) -> None:
         self._private = private
-        self._preload = preload
+        self._preload = PRELOADED if preload is None else preload
         self._scratch = tempfile.TemporaryDirectory(prefix="foretrace-", ignore_cleanup_errors=True)
         self._folder = Path(self._scratch.name).resolve()
         self._numbers = itertools.count(1)
@@ -106,7 +109,9 @@ class Bench:
         return _line(server, Ended, job.limit_s + _GRACE_S)
 
     def _lost(self, server: subprocess.Popen[bytes], limit_s: float) -> Failure:
-        if server.poll() is None:
+        try:
+            server.wait(_STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
             return Failure(reason="time-limit", message=f"could not be stopped at the time limit of {limit_s:g} s")
         return Failure(reason="crashed", message="took the process that started it down with it")
 
@@ -132,6 +137,7 @@ class Bench:
 
     def _start(self, preload: Sequence[str]) -> Hello:
         caches = {
+            _MARK: str(self._folder),
             "TORCHINDUCTOR_CACHE_DIR": str(self._folder / "inductor"),
             "TRITON_CACHE_DIR": str(self._folder / "triton"),
         }
@@ -169,6 +175,15 @@ class Bench:
             server.kill()
             server.wait()
         server.stdout.close()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Kill what a server that was itself killed could not: every process with this bench's mark."""
+        mark = os.fsencode(f"{_MARK}={self._folder}")
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # it is gone, or somebody else's
+                if mark in path.read_bytes().split(b"\0"):
+                    os.kill(int(path.parent.name), signal.SIGKILL)
 
 
 def _line(server: subprocess.Popen[bytes], kind: type[_Line], limit_s: float) -> _Line | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -216,7 +217,13 @@ def _plan(
 
 
 def _private(project: Project, options: Options) -> dict[str, str]:
-    return {} if options.keep_paths else privacy.replacements(project.root)
+    """What to replace by what in all that is recorded: also where this package and this Python are installed."""
+    if options.keep_paths:
+        return {}
+    found = privacy.replacements(project.root) | {str(Path(record.__file__).parent): "<foretrace>"}
+    if sys.prefix != sys.base_prefix:
+        found[sys.prefix] = "<python>"
+    return dict(sorted(found.items(), key=lambda item: -len(item[0])))
 
 
 def _look(bench: Bench, device: DeviceName) -> Environment:

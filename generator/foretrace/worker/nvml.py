@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +17,7 @@ try:
 except ImportError:  # it is not needed to measure
     pynvml = None
 
+_MODULE = Path("/proc/driver/nvidia/version")
 _REASONS = {
     0x002: "clocks set by an application",
     0x004: "software power cap",
@@ -58,8 +61,15 @@ def max_mhz() -> tuple[int, int]:
 
 
 def driver() -> str:
-    """The driver's version; "" where unknown."""
-    return _text(_ask("nvmlSystemGetDriverVersion")) if _device() is not None else ""
+    """The driver's version, without the library as the kernel module tells it; "" where unknown."""
+    if _device() is not None:
+        return _text(_ask("nvmlSystemGetDriverVersion"))
+    try:
+        said = _MODULE.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    found = re.search(r"Kernel Module\D*([\d.]+)", said)
+    return found[1] if found else ""
 
 
 @functools.cache
@@ -73,7 +83,7 @@ def _device() -> Any:
         return None
     uuid = getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "uuid", None)
     if uuid is not None:
-        found = _ask("nvmlDeviceGetHandleByUUID", f"GPU-{uuid}")
+        found = _ask("nvmlDeviceGetHandleByUUID", f"GPU-{str(uuid).removeprefix('GPU-')}")
         if found is not None:
             return found
     return _ask("nvmlDeviceGetHandleByIndex", 0) if _ask("nvmlDeviceGetCount") == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from foretrace.scenario import Protocol
 from foretrace.worker.device import Device
 
 _COMPRESSION = 6
+_HOST = re.compile(r'("host_name": *)"(?:[^"\\]|\\.)*"')  # as torch 2.13 and later write it
 
 
 def record(step: Callable[[], object], *, device: Device, protocol: Protocol, label: str) -> Any:
@@ -34,5 +36,7 @@ def export(profiler: Any, path: Path, *, title: str, private: Mapping[str, str])
     profiler.export_chrome_trace(str(raw))
     text = raw.read_bytes().decode("utf-8", "surrogateescape").replace(str(raw), title)
     raw.unlink()
+    if private:
+        text = _HOST.sub(r'\g<1>"<host>"', text)
     text = scrub(text, {word: instead for word, instead in private.items() if word in text})
     path.write_bytes(gzip.compress(text.encode("utf-8", "surrogateescape"), _COMPRESSION, mtime=0))
