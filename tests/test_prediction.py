@@ -370,6 +370,12 @@ def test_different_kernels_are_both_named() -> None:
     assert (verdict.state, verdict.measured) == ("held", "a, b against a")
 
 
+def test_a_copy_on_one_side_does_not_make_the_kernels_different() -> None:
+    copy = kernel("Memcpy DtoD", activity="memcpy", family="memcpy")
+    same = Kernels(relation="same", between={"mode": ("eager", "compile")})
+    assert judge(same, two(facts(kernels=[kernel("a")]), facts(kernels=[copy, kernel("a")]))).state == "held"
+
+
 def test_without_a_kernel_on_one_side_kernels_are_not_called_different() -> None:
     different = Kernels(relation="different", between={"mode": ("eager", "compile")})
     verdict = judge(different, two(facts(kernels=[kernel("a")]), facts()))

@@ -519,8 +519,7 @@ def _compare(
     Only the parameters that `first` or `second` name may differ; one that is named and not there counts as differing.
     """
     keys = first.keys() | second.keys()
-    free = {key: value for key, value in where.items() if key not in keys}
-    for name, facts in select(measured, {**free, **first}).items():
+    for name, facts in select(measured, {**where, **first}).items():
         rest = _without(facts.params, keys)
         partners = {
             other: found
