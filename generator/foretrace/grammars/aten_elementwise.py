@@ -14,12 +14,11 @@ from foretrace.grammars.reading import Draft, Examples, Family, Grammar, Term, T
 from foretrace.grammars.spelling import Argument, Name, dtype, number
 
 PATTERN = re.compile(
-    r"elementwise_kernel_with_index$|at::native::(?:xpu::)?(?:\w+::)?(?:vectorized_elementwise_kernel"
-    r"|vectorized_templated_elementwise_kernel|unrolled_elementwise_kernel"
-    r"|unrolled_templated_elementwise_kernel|elementwise_kernel_with_index"
-    r"|elementwise_kernel_manual_unroll|elementwise_kernel|legacy_elementwise_kernel"
-    r"|VectorizedElementwiseKernel|UnrolledElementwiseKernel|ElementwiseKernel\w*|elementwise_kernel_\w+"
-    r"|vectorized_elementwise_\w+)$"
+    r"(?:at::native::(?:\w++::)*+)?(?:vectorized_elementwise_kernel|unrolled_elementwise_kernel"
+    r"|elementwise_kernel_manual_unroll|elementwise_kernel_with_index|vectorized_templated_elementwise_kernel"
+    r"|unrolled_templated_elementwise_kernel)$"
+    r"|at::native::(?:\w++::)*+(?:elementwise_kernel|legacy_elementwise_kernel|modern_elementwise_kernel)$"
+    r"|at::native::xpu::(?:\w++::)*+(?:Vectorized|Unrolled|Legacy|Templated)?\w*?ElementwiseKernel\w*$"
 )
 LAYOUTS = {
     "vectorized_elementwise_kernel": ("vec", "functor", "operands"),
@@ -39,9 +38,10 @@ SKIPPED = frozenset({
     "BFloat16", "BUnaryFunctor", "AUnaryFunctor", "BinaryFunctor", "Float8_e4m3fn", "Float8_e4m3fnuz", "Float8_e5m2",
     "Float8_e5m2fnuz", "Half", "T1", "T2", "T3", "TensorIterator", "TensorIteratorBase", "anonymous", "bool",
     "char", "complex",
-    "const", "double", "float", "instance", "int", "lambda", "long", "namespace", "operator", "short", "signed",
+    "apply", "const", "double", "float", "instance", "int", "lambda", "long", "namespace", "operator", "short",
+    "signed",
     "unnamed",
-    "unsigned", "void",
+    "type_specialized_broadcast_kernel_launcher", "unsigned", "void",
 })  # fmt: skip
 SUFFIX = re.compile(
     r"(?:_tensor_scalar|_tensor_tensor|_scalar_tensor|_min_scalar|_max_scalar|_scalar|_tensor|_forward"

@@ -36,7 +36,7 @@ TABLE = Table(
         Function(r"masked_scatter_\w+|masked_select\w*", "index", {"op": "masked_scatter"}),
         Function(r"compute_cuda_kernel|repeat_interleave\w*", "index", {"op": "repeat_interleave"}),
     ),
-    namespaces=r"at::native::(?:\w++::)*+",
+    namespaces=r"(?:at::native::(?:\w++::)*+)?",
 )  # fmt: skip
 FUNCTORS = re.compile(
     r"\b(index_put|index_copy|index_fill|index|take|put|masked_fill)_kernel(?:_impl)?\b|cuda_(take)_put_kernel"

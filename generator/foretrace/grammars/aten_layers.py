@@ -22,7 +22,7 @@ TABLE = Table(
         Function(r"conv_depthwise[23]d_forward\w*", "conv", {"conv_pass": "fprop"}, ("",)),
         Function(r"conv_depthwise[23]d_backward_kernel\w*", "conv", {"conv_pass": "dgrad"}),
         Function(r"conv_depthwise[23]d_(?:grad_weight|backward_weight)\w*", "conv", {"conv_pass": "wgrad"}),
-        Function(r"im2col_kernel", "conv", {"op": "im2col"}, ("dtype",)),
+        Function(r"(?:im|vol)2col_kernel", "conv", {"op": "im2col"}, ("dtype",)),
         Function(r"col2im\w*kernel", "conv", {"op": "col2im"}, ("dtype",)),
         Function(r"multi_margin\w*|grid_sampler\w*|roi_\w+", "other", {}),
     ),

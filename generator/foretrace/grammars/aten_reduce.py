@@ -22,6 +22,7 @@ TABLE = Table(
             r"tensor_kernel_scan_(?:inner|outer)most_dim\w*|tensor_kernel_scan_(?:inner|outer)_dim\w*", "reduction",
             {"op": "scan"}, ("dtype",),
         ),
+        Function(r"lp(?:norm|max)_cleanup", "reduction", {"op": "foreach_norm_cleanup"}, ("dtype",)),
         Function(r"segment_reduce_\w+kernel", "reduction", {"op": "segment_reduce"}, ("dtype",)),
     ),
     namespaces=r"at::native::(?:\w++::)*+",

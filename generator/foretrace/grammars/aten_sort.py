@@ -21,7 +21,7 @@ TABLE = Table(
         Function(r"gatherMedian", "sort", {"op": "median"}),
         Function(r"compute_mode", "sort", {"op": "mode"}),
     ),
-    namespaces=r"at::native::(?:\w++::)*+",
+    namespaces=r"(?:at::native::(?:\w++::)*+)?",
 )  # fmt: skip
 TERMS: Terms = {"function": Term("sorting or selecting the largest", "B")}
 EXAMPLES: Examples = {

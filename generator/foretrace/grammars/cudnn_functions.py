@@ -20,7 +20,7 @@ TABLE = Table(
         Function(r"flip_filter|transform_\w*filter\w*", "conv", {}),
         Function(r"winograd\w*|generateWinograd\w+|\w*Winograd\w*", "conv", {"algo": "winograd"}),
         Function(r"implicit_convolve_\w*gemm\w*|implicit_convolveNd_\w*gemm\w*|precomputed_convolve_\w*gemm\w*", "conv",
-                 {"algo": "implicit_gemm"}),
+                 {"algo": "implicit_gemm", "conv_pass": "fprop"}),
         Function(r"explicit_convolve_\w*gemm\w*|convolve_\w+|conv2d_\w+|conv3d_\w+|im2col\w*"
         r"|kern_precompute_indices\w*", "conv",
                  {}),
@@ -31,7 +31,7 @@ TABLE = Table(
         Function(r"nhwcToNchwKernel", "copy", {**LAYOUT, "direction": "nhwc_to_nchw"}),
         Function(r"nchwToFoldedNhwcKernel|nhwcToFoldedNhwcKernel|foldedNhwc\w+|tensorTransformGeneric"
         r"|genericTranspose_kernel"
-                 r"|transpose_readWrite_alignment_kernel|nhwcAddPaddingKernel", "copy", LAYOUT),
+                 r"|transpose_readWrite_alignment_kernel|cubeTranspose\w+|nhwcAddPaddingKernel", "copy", LAYOUT),
         Function(r"bn_fw_\w+|batchnorm_fw\w+|bn_fw\w*", "norm", {"op": "batch_norm", "norm_pass": "fwd"}),
         Function(r"bn_bw_\w+|batchnorm_bw\w+|bn_bw\w*", "norm", {"op": "batch_norm", "norm_pass": "bwd"}),
         Function(r"pooling_[fb]w_\w+", "other", {"op": "pooling"}),
@@ -46,12 +46,9 @@ TABLE = Table(
     ),
     namespaces=r"(?:cudnn::(?:\w++::)*+|cask_cudnn\w*::(?:\w++::)*+)?",
 )  # fmt: skip
-PATTERN = re.compile(TABLE.pattern.pattern + r"|cutlass\w*::Kernel2?<cutlass\w*::(?:conv|reduction)::")
 CELL = re.compile(r"_(GRU|LSTM)(?![a-z])")
 TERMS: Terms = {
     "function": Term("a kernel of cuDNN, named after what it does", "B"),
-    "wrapper": Term("CUTLASS's entry function inside cuDNN", "B"),
-    "inner": Term("what the wrapper runs", "B"),
 }
 EXAMPLES: Examples = {
     "void fft2d_r2c_32x32<float, false, 0u, false>(float2*, float const*, int)": {"family": "conv", "algo": "fft"},
@@ -67,27 +64,12 @@ EXAMPLES: Examples = {
 
 def read(name: Name) -> Draft:
     """What the function's name fixes."""
-    if "::Kernel" in name.subject:
-        return _wrapped(name)
     draft = TABLE.read(name)
     if draft.fields.get("op") == "rnn" and (cell := CELL.search(name.symbol)):
         draft.fields["cell"] = cell[1].lower()
     return draft
 
 
-def _wrapped(name: Name) -> Draft:
-    """A CUTLASS convolution or reduction spelled out as C++."""
-    inside = name.text[name.inner : name.rest]
-    draft = Draft("reduction" if "::reduction::" in inside[:80] else "conv", "cudnn-cutlass")
-    draft.mark((name.start, name.leaf[1]), "wrapper")
-    draft.mark((name.inner, name.rest), "inner")
-    if draft.family == "reduction":
-        draft.fields["op"] = "splitk_reduce"
-        return draft
-    for word, conv_pass in (("Fprop", "fprop"), ("Dgrad", "dgrad"), ("Wgrad", "wgrad")):
-        if word in inside:
-            draft.fields["conv_pass"] = conv_pass
-    return draft
-
-
-GRAMMAR = Grammar("cudnn_functions", "https://docs.nvidia.com/deeplearning/cudnn/", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar(
+    "cudnn_functions", "https://docs.nvidia.com/deeplearning/cudnn/", TABLE.pattern, read, TERMS, EXAMPLES
+)

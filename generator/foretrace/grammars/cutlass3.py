@@ -1,8 +1,7 @@
-"""CUTLASS 3.x kernels: library names such as `cutlass3x_sm90_tensorop_…`, and GEMMs inside `cutlass::device_kernel<…>`.
+"""CUTLASS 3.x kernels: library names: `cutlass3x_sm90_tensorop_…`.
 
 Source: NVIDIA/cutlass python/cutlass_library/gemm_operation.py, library.py (https://github.com/NVIDIA/cutlass).
 Stages 0 means automatic, `void` as type of C means that no C is read, `ue4m3xf4` is FP4 data with UE4M3 scales.
-`device_kernel` alone says nothing: only what it wraps does.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms, wo
 from foretrace.grammars.spelling import Name
 
 ELEMENT = r"(?:ue\w{3,4}x)?(?:bf16|tf32|f16|f32|f64|f8|f6|f4|e4m3|e5m2|e3m2|e2m3|e2m1|s8|u8|s4|u4|s32|void)"
-GEMMS = r"(?:cutlass::gemm::|at::cuda::detail::enable_3x_kernel|dpsk::(?:\w++::)*+|\w*[Gg]emm)"
-PATTERN = re.compile(rf"(?:cutlass\w*::(?:device_kernel|Kernel2?)<)?cutlass3x_|cutlass::device_kernel<{GEMMS}")
+PATTERN = re.compile(r"(?:cutlass\w*::(?:device_kernel|Kernel2?)<)?cutlass3x_")
 HEAD = re.compile(
     r"cutlass3x_(?P<arch>sm\d+[af]?)_(?P<op_class>[a-z]*op|simt)_(?:[a-z]?(?P<mma>\d+x\d+x\d+))?"
     r"(?P<kind>gemm|fprop|dgrad|wgrad|conv\dd_(?:fprop|dgrad|wgrad))(?P<grouped>_grouped)?"
@@ -52,7 +50,6 @@ TERMS: Terms = {
     "two_cta": Term("two CTAs per tile (Blackwell)", "A"),
     "vector": Term("elements that share a scale factor", "A"),
     "epilogue": Term("an epilogue that adds a bias; its relu is a variant and need not be applied", "B"),
-    "inner": Term("what the wrapper runs", "B"),
 }
 EXAMPLES: Examples = {
     "cutlass3x_sm100_bstensorop_s256x192x64gemm_block_scaled_ue4m3xf4_ue4m3xf4_f32_f16_f16_256x192x256_0_tnn_align32"
@@ -62,20 +59,16 @@ EXAMPLES: Examples = {
         "mma": "256x192x64",
         "tile": "256x192", "tile_k": 256, "layout": "tnn", "align": 32, "two_cta": True, "bias": True,
     },
-    "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, int> >(int)": {
-        "family": "gemm",
-    },
 }  # fmt: skip
 
 
 def read(name: Name) -> Draft:
-    """Of a library name all parts; of a wrapper that it is a GEMM."""
+    """Architecture, types, tile, cluster, layout and schedule."""
     draft = Draft("gemm", "cutlass3")
     if name.inner != name.leaf[0]:
         draft.mark((name.start, name.leaf[1]), "wrapper")
     match = HEAD.match(name.text, name.inner, name.end)
     if match is None:
-        _wrapped(draft, name)
         return draft
     draft.mark((name.inner, name.inner + 10), "library")
     draft.take(match, "arch")
@@ -124,16 +117,6 @@ def _word(draft: Draft, word: str, span: tuple[int, int]) -> None:
         draft.flag(span, "bias")
     elif word in SCHEDULES:
         draft.mark(span, "schedule")
-
-
-def _wrapped(draft: Draft, name: Name) -> None:
-    """What can be told of C++ inside `device_kernel`."""
-    inside = name.text[name.inner : name.rest]
-    draft.mark((name.inner, name.rest), "inner")
-    if "enable_3x_kernel_for_sm9x" in inside or "Sm90" in inside:
-        draft.fields["arch"] = "sm90"
-    if "float_e4m3_t" in inside or re.search(r"(?<![a-z])fp8(?![a-z])", inside):
-        draft.fields["dtype"] = "fp8"
 
 
 GRAMMAR = Grammar("cutlass3", "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)

@@ -19,6 +19,7 @@ TABLE = Table(
                  {"op": "embedding_fwd"}),
         Function(r"(?:split|dense|ssd)_embedding_backward\w*|\w*embedding_backward_codegen\w*", "index",
         {"op": "embedding_bwd"}),
+        Function(r"split_embedding\w*_codegen_grad\w*", "index", {"op": "embedding_bwd"}),
         Function(r"linearize_index\w*|transpose_embedding\w*|lxu_cache\w*|lru_cache\w*|lfu_cache\w*"
         r"|bounds_check_indices\w*", "index",
                  {}),

@@ -79,6 +79,11 @@ def read(name: Name) -> Draft:
     symbol = name.symbol
     if symbol.startswith(("flash_fwd", "flash_bwd")):
         draft.fields |= {"attn_pass": symbol[6:9]}
+    if "combine" in symbol:
+        draft.fields["op"] = "splitkv_combine"
+    if symbol.startswith("compute_attn"):
+        draft.library = "flash-attn-3"
+        draft.fields |= {"attn_pass": "fwd"}
     if "mla" in symbol:
         draft.library = "flashmla"
         draft.fields |= {"attn_pass": "fwd"}
@@ -101,7 +106,7 @@ def _traits(draft: Draft, name: Name) -> None:
             if kind := dtype(argument.text):
                 draft.say(argument.span, "dtype", kind)
                 after = number(arguments[at + 1].text) if at + 1 < len(arguments) else None
-                if template.endswith("mla") and after:
+                if after:
                     draft.say(arguments[at + 1].span, "head_dim_v", after)
                 break
         if arguments:
@@ -111,6 +116,8 @@ def _traits(draft: Draft, name: Name) -> None:
 def _flags(draft: Draft, symbol: str, flags: list[tuple[Argument, bool]]) -> None:
     """The flags behind the traits, whose number tells the version."""
     count = len(flags)
+    if symbol.startswith("compute_attn") and count:
+        draft.say(flags[0][0].span, "causal", flags[0][1])
     if "combine" in symbol or "mla" in symbol or count < 4:
         return
     if symbol == "flash_fwd_kernel" and 5 <= count <= 8:

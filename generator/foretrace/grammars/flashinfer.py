@@ -53,7 +53,14 @@ EXAMPLES: Examples = {
     "void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits<(flashinfer::MaskMode)1, 128u, "
     "2u, 2u, 8u, 8u, "
     "4u, 1u, (flashinfer::PosEncodingMode)0, __nv_bfloat16, __nv_bfloat16, __nv_bfloat16, float, int>, int>(int)": {
-        "family": "attention", "causal": True, "head_dim": 128, "head_dim_v": 128, "dtype": "bf16", "block_m": 128,
+        "family": "attention", "causal": True, "kv": "paged", "head_dim": 128, "head_dim_v": 128, "dtype": "bf16",
+        "block_m": 128,
+    },
+    "void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, (unsigned int)2, (unsigned "
+    "int)1, "
+    "(unsigned int)8, (unsigned int)16, (unsigned int)2, (unsigned int)4, flashinfer::DefaultAttention<(bool)0>, "
+    "Params>(T9)": {
+        "phase": "decode", "head_dim": 128,
     },
 }  # fmt: skip
 
@@ -65,6 +72,10 @@ def read(name: Name) -> Draft:
         argument = name.arguments[1]
         if match := ACTIVATION.match(argument.text):
             draft.say(argument.span, "op", f"{match[1].removesuffix('_kernel')}_and_mul")
+    if "Paged" in name.symbol:
+        draft.fields["kv"] = "paged"
+    if "Decode" in name.symbol:
+        _decode(draft, name)
     traits = inside(name, "KernelTraits")
     for role, argument in zip(("mask", "block_m", "", "", "head_dim", "head_dim_v"), traits, strict=False):
         value = number(argument.text)
@@ -80,6 +91,14 @@ def read(name: Name) -> Draft:
             draft.say(argument.span, "dtype", kind)
             break
     return draft
+
+
+def _decode(draft: Draft, name: Name) -> None:
+    """`<position encoding, stages, tile, vector, threads x, y, z, …>`: a row of threads holds one head."""
+    values = [number(argument.text) for argument in name.arguments[:7]]
+    if len(values) == 7 and None not in values:
+        draft.mark((name.arguments[3].start, name.arguments[4].end), "head_dim")
+        draft.fields["head_dim"] = (values[3] or 0) * (values[4] or 0)
 
 
 GRAMMAR = Grammar("flashinfer", "https://github.com/flashinfer-ai/flashinfer", TABLE.pattern, read, TERMS, EXAMPLES)

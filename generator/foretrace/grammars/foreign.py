@@ -49,7 +49,7 @@ def read(name: Name) -> Draft:
             draft.fields["op"] = "spmm"
     elif subject.startswith("onnxruntime"):
         draft.library = "onnxruntime"
-        draft.family = "pointwise" if re.search(r"ElementWise|Elementwise", subject) else "other"
+        draft.family = "pointwise" if re.search(r"ElementWise|Elementwise|_Fill", subject) else "other"
     elif subject == "Run":
         draft.library = "sycl"
     elif subject.startswith("tensorflow"):

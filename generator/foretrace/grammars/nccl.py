@@ -13,7 +13,7 @@ import re
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
 from foretrace.grammars.spelling import Name
 
-PATTERN = re.compile(r"ncclDevKernel_|ncclKernel_|ncclDevKernelDebug_|mscclKernel_")
+PATTERN = re.compile(r"ncclDevKernel|ncclKernel_|mscclKernel_|nccl[A-Z]\w+Kernel_")
 COLLECTIVES = {
     "AllReduce": "all_reduce", "AllGather": "all_gather", "ReduceScatter": "reduce_scatter", "Broadcast": "broadcast",
     "Reduce": "reduce", "SendRecv": "send_recv", "Generic": "unknown", "AllToAll": "all_to_all",
@@ -28,6 +28,10 @@ NEW = re.compile(
 OLD = re.compile(
     r"ncclKernel_(?P<coll>[A-Z][A-Za-z]*)_(?P<algo>RING|TREE|COLLNET\w*|NVLS)_(?P<proto>LL128|LL|SIMPLE)"
     r"_(?P<redop>[A-Z][a-zA-Z]*)_(?P<dtype>\w+)$"
+)
+OLDEST = re.compile(
+    r"nccl(?P<coll>[A-Z][A-Za-z]+?)(?P<algo>Ring|Tree|CollNet)?(?P<proto>LL128|LL)?Kernel_"
+    r"(?P<redop>[a-z]+)_(?P<dtype>[a-z]+\d+)$"
 )
 CTYPES = {
     "float": "f32", "double": "f64", "half": "f16", "__nv_bfloat16": "bf16", "int8_t": "i8", "uint8_t": "u8",
@@ -58,7 +62,7 @@ def read(name: Name) -> Draft:
     draft = Draft("comm", "nccl")
     start, end = name.inner, min(name.end, name.leaf[1])
     draft.mark((start, name.text.find("_", start)), "library")
-    match = NEW.match(name.text, start, end) or OLD.match(name.text, start, end)
+    match = next((found for old in (NEW, OLD, OLDEST) if (found := old.match(name.text, start, end))), None)
     if match is None:
         draft.fields["collective"] = "unknown"
         draft.note("the name does not tell the collective")
@@ -72,8 +76,9 @@ def read(name: Name) -> Draft:
             draft.say(match.span("dtype"), "dtype", CTYPES.get(match["dtype"], match["dtype"]))
         else:
             draft.mark((match.start("redop"), match.end("dtype")), "redop", "")
-    draft.take(match, "algo")
-    draft.take(match, "proto")
+    for group in ("algo", "proto"):
+        if match[group]:
+            draft.say(match.span(group), group, match[group].upper())
     if collective == "unknown":
         draft.note("the name does not tell the collective")
     else:

@@ -14,7 +14,8 @@ from foretrace.grammars.spelling import Name
 NAMESPACES = {
     "at": "aten", "at::native": "aten", "c10": "aten", "cudnn": "cudnn", "cublas": "cublas",
     "cublasLt": "cublaslt", "thrust": "thrust",
-    "vllm": "vllm", "cutlass": "cutlass", "moe": "trtllm-gen", "cuda": "unknown",
+    "vllm": "vllm", "ck_fused_attn": "transformer-engine(rocm)", "cutlass": "cutlass", "moe": "trtllm-gen",
+    "cuda": "unknown",
 }  # fmt: skip
 WORDS: tuple[tuple[str, Family, str], ...] = (
     (r"all_?reduce", "comm", "all_reduce"),
@@ -33,6 +34,7 @@ WORDS: tuple[tuple[str, Family, str], ...] = (
     (r"softmax", "softmax", "softmax"),
     (r"(?<![a-z])conv[123]?d?(?:olution)?(?![a-z])", "conv", ""),
     (r"(?<![a-z])rope(?![a-z])|rotary", "pointwise", "rope"),
+    (r"gemm|gemv|matmul", "gemm", ""),
     (r"dequant", "pointwise", "dequantize"),
     (
         r"quantize|(?<![a-z])quant(?![a-z])|cast_to_fp8|channel_cast|token_cast|cast_and_transpose",
@@ -47,7 +49,6 @@ WORDS: tuple[tuple[str, Family, str], ...] = (
     (r"top_?k", "sort", "topk"),
     (r"(?<![a-z])(?:arg|radix_?|merge_?)?sort(?![a-z])", "sort", "sort"),
     (r"embedding", "index", ""),
-    (r"(?:gemm|matmul|gemv)(?!_?scan)", "gemm", ""),
     (r"kv_?cache", "copy", "kv_cache_write"),
     (r"transpose", "copy", "transpose"),
     (r"(?<![a-z])(?:memcpy|copy)(?![a-z])", "copy", "copy"),
@@ -55,7 +56,8 @@ WORDS: tuple[tuple[str, Family, str], ...] = (
     (r"elementwise|element_wise|pointwise", "pointwise", ""),
 )
 PATTERN = re.compile("|".join(f"(?P<w{i}>{pattern})" for i, (pattern, _, _) in enumerate(WORDS)), re.IGNORECASE)
-PASS = re.compile(r"(?<![a-z])(?:(fwd|forward)|(bwd|backward))(?![a-z])")
+PASS = re.compile(r"(?<![a-z])(?:(fwd|forward)|(bwd|backward|dk_dv|dkdv|dq))(?![a-z])")
+LONGEST = 400
 PASSES = {"norm": "norm_pass", "attention": "attn_pass", "softmax": "softmax_pass", "conv": "conv_pass"}
 TERMS: Terms = {
     "word": Term("a word of the function's name, whose meaning is its author's", "B"),
@@ -65,17 +67,21 @@ TERMS: Terms = {
 def read(name: Name) -> Draft:
     """What the function's name says in plain words."""
     draft = Draft("other", NAMESPACES.get(name.subject.split("::")[0], "unknown"))
-    symbol = name.symbol[:400]
-    found = {int(match.lastgroup[1:]): match for match in PATTERN.finditer(symbol) if match.lastgroup}
+    start, end = name.leaf[0], min(name.leaf[1], name.leaf[0] + LONGEST)
+    found = _words(name.text, start, end) or _words(name.text, name.start, start)
     if not found:
         return draft
     first = min(found)
     _, draft.family, op = WORDS[first]
-    start = name.leaf[0]
-    draft.mark((start + found[first].start(), start + found[first].end()), "word")
+    draft.mark(found[first].span(), "word")
     if op:
         draft.fields["op"] = op
-    if draft.family in PASSES and (way := PASS.search(symbol)):
+    if draft.family in PASSES and (way := PASS.search(name.text, start, end)):
         draft.fields[PASSES[draft.family]] = "fwd" if way[1] else "bwd"
     draft.note("the family is read from the words of the function's name, in no known library")
     return draft
+
+
+def _words(text: str, start: int, end: int) -> dict[int, re.Match[str]]:
+    """The telling words between two offsets, by their row."""
+    return {int(match.lastgroup[1:]): match for match in PATTERN.finditer(text, start, end) if match.lastgroup}

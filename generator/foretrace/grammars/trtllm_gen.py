@@ -18,12 +18,12 @@ GEMM = re.compile(rf"(?:bmm|gemm|batchedGemm)_(?P<d>{KIND})_(?P<a>{KIND})(?P<b>{
 TILE = re.compile(r"t(\d+x\d+)x(\d+)(?:u\d+)?$")
 NUMBERED = re.compile(r"(s|et|m|c|cga)(\d[\dx]*)$")
 ROLES = {"s": "stages", "et": "epilogue_tile", "m": "mma", "c": "cluster", "cga": "cluster"}
-FMHA = re.compile(
-    rf"fmhaSm(?P<arch>\d+)[af]?Kernel_(?:Qkv(?P<q>{KIND})|Q(?P<q2>{KIND})Kv(?P<kv>{KIND}))O(?P<o>{KIND})"
-    r"(?:HQk(?P<qk>\d+)H?V(?P<v>\d+)|H(?P<head_dim>\d+))?(?P<paged>PagedKv)?(?P<mask>Causal"
-    r"|SlidingOrChunkedCausal|Dense|Custom)?(?:P(?P<page_size>\d+))?(?P<multi>MultiCtasKv)?(?P<cga>Cga)?"
-    r"(?P<var>VarSeq)?(?:Q(?P<block_m>\d+)Kv(?P<block_n>\d+))?(?P<sched>Persistent|Static)?"
-    r"(?P<phase>Context|SwapsAbForGen|KeepsAbForGen)?"
+FMHA = re.compile(rf"fmhaSm(?P<arch>\d+)[af]?Kernel_(?:Qkv(?P<q>{KIND})|Q(?P<q2>{KIND})Kv(?P<kv>{KIND}))O(?P<o>{KIND})")
+PIECE = re.compile(
+    r"HQk(?P<qk>\d+)H?V(?P<v>\d+)|H(?P<head_dim>\d+)|(?P<paged>PagedKv)"
+    r"|(?P<mask>Causal|SlidingOrChunkedCausal|Dense|Custom)|(?<![A-Z])P(?P<page_size>\d+)"
+    r"|(?P<sched>MultiCtasKv|Cga|VarSeq|Persistent|StaticTokenSparse|Static)"
+    r"|Q(?P<block_m>\d+)Kv(?P<block_n>\d+)|(?P<phase>Context|SwapsAbForGen|KeepsAbForGen)"
 )
 V2 = re.compile(
     r"fmha_v2_flash_attention_(?P<dtype>[a-z]+\d+\w?\d?)"
@@ -82,8 +82,8 @@ def read(name: Name) -> Draft:
     """Dispatch on the three kinds of names."""
     if match := GEMM.match(name.text, name.inner, name.end):
         return _gemm(name, match)
-    if match := FMHA.match(name.text, name.inner, name.end):
-        return _attention(match)
+    if match := FMHA.match(name.text, name.inner):
+        return _attention(name, match)
     if match := V2.match(name.text, name.inner, name.end):
         return _second(name, match)
     return Draft("attention" if name.text.startswith("fmha", name.inner) else "gemm", "trtllm-gen")
@@ -112,7 +112,7 @@ def _gemm(name: Name, match: re.Match[str]) -> Draft:
     return draft
 
 
-def _attention(match: re.Match[str]) -> Draft:
+def _attention(name: Name, match: re.Match[str]) -> Draft:
     draft = Draft("attention", "trtllm-gen")
     draft.mark((match.start(), match.start() + 4), "library")
     draft.say((match.start("arch") - 2, match.end("arch")), "arch", f"sm{match['arch']}")
@@ -120,27 +120,33 @@ def _attention(match: re.Match[str]) -> Draft:
         if match[group]:
             draft.mark(match.span(group), term, TYPES.get(match[group], match[group]))
             draft.fields["dtype_kv" if group == "kv" else term] = TYPES.get(match[group], match[group])
+    for piece in PIECE.finditer(name.text, match.end(), name.leaf[1]):
+        if not (name.truncated and piece.end() == name.leaf[1]):
+            _piece(draft, piece)
+    return draft
+
+
+def _piece(draft: Draft, piece: re.Match[str]) -> None:
+    """One part of an attention name, of which any may be missing."""
     for group, term in (
-        ("head_dim", ""),
         ("qk", "head_dim"),
         ("v", "head_dim_v"),
+        ("head_dim", ""),
         ("page_size", ""),
         ("block_m", ""),
         ("block_n", ""),
     ):
-        draft.take(match, group, term)
-    if match["paged"]:
-        draft.say(match.span("paged"), "kv", "paged")
-    if match["mask"]:
-        draft.mark(match.span("mask"), "mask", match["mask"])
-        if match["mask"] in ("Causal", "Dense"):
-            draft.fields["causal"] = match["mask"] == "Causal"
-    for group in ("multi", "cga", "var", "sched"):
-        if match[group]:
-            draft.mark(match.span(group), "schedule", match[group])
-    if match["phase"]:
-        draft.say(match.span("phase"), "phase", "prefill" if match["phase"] == "Context" else "decode")
-    return draft
+        draft.take(piece, group, term)
+    if piece["paged"]:
+        draft.say(piece.span(), "kv", "paged")
+    elif piece["mask"]:
+        draft.mark(piece.span(), "mask", piece["mask"])
+        if piece["mask"] in ("Causal", "Dense"):
+            draft.fields["causal"] = piece["mask"] == "Causal"
+    elif piece["sched"]:
+        draft.mark(piece.span(), "schedule", piece["sched"])
+    elif piece["phase"]:
+        draft.say(piece.span(), "phase", "prefill" if piece["phase"] == "Context" else "decode")
 
 
 def _second(name: Name, match: re.Match[str]) -> Draft:

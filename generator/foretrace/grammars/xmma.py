@@ -129,6 +129,8 @@ def _word(draft: Draft, layouts: list[str], word: str, span: tuple[int, int]) ->
         draft.library = word
     elif word == "execute":
         draft.mark(span, "execute")
+    elif word == "split":
+        draft.flag(span, "splitk")
     elif word == "bias":
         draft.mark(span, "epilogue")
     elif FILTER.match(word):
