@@ -38,7 +38,9 @@ from foretrace.prediction import (
 )
 
 if TYPE_CHECKING:
-    from foretrace.facts import Facts, Params
+    from collections.abc import Sequence
+
+    from foretrace.facts import Call, Facts, Kernel, Params
     from foretrace.prediction import Measured, State, Where
 
 QUERY = "cudaOccupancyMaxActiveBlocksPerMultiprocessor"
@@ -195,7 +197,7 @@ def test_every_kind_is_undecided_with_the_reason_for_a_variant_that_was_not_meas
 def test_every_kind_is_undecided_with_the_reason_where_what_it_needs_is_withheld(kind: type[Expectation]) -> None:
     expectation, runs = EXAMPLES[kind]
     reason = "12 kernels have no launch"
-    withheld = {"activities": reason, "bound": reason, "step_us": reason}
+    withheld = dict.fromkeys(("activities", "runtime_calls", "bound", "step_us"), reason)
     calls = [call("cudaLaunchKernel", kind="runtime")]
     measured: Measured = {
         name: msgspec.structs.replace(found, withheld=withheld, calls=calls) for name, found in runs["refuted"].items()
@@ -304,16 +306,34 @@ def test_an_expectation_reads_as_english(expectation: Kind, text: str) -> None:
     assert expectation.describe() == text
 
 
-def test_the_cpu_is_seen_whatever_is_wrong_with_the_gpu() -> None:
-    run = one(facts(withheld={"activities": "no GPU"}, calls=[call("aten::mm"), call("custom_ops::mm")]))
+def without(reason: str, *, calls: Sequence[Call] = (), kernels: Sequence[Kernel] = ()) -> Measured:
+    """A run in which one sort of thing cannot be trusted."""
+    return one(facts(withheld={reason: "lost"}, calls=calls, kernels=kernels))
+
+
+@pytest.mark.parametrize("lost", ["activities", "runtime_calls"])
+def test_the_cpu_is_seen_whatever_is_wrong_with_the_gpu(lost: str) -> None:
+    run = without(lost, calls=[call("aten::mm"), call("custom_ops::mm")])
+    assert judge(Appears(what="op", name="aten::mm", how_often="always"), run).state == "held"
+    assert judge(CallsCounted(call="aten::mm", number=1), run).state == "held"
+    assert judge(CallsCounted(call="custom_ops::mm", number=1), run).state == "held"
+
+
+@pytest.mark.parametrize("name", ["cudaLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel"])
+def test_a_cuda_call_is_counted_where_calls_were_recorded_even_if_kernels_were_not(name: str) -> None:
+    calls = [call(name, kind="runtime")]
     for expectation in (
-        Appears(what="op", name="aten::mm", how_often="always"),
-        CallsCounted(call="aten::mm", number=1),
-        CallsCounted(call="custom_ops::mm", number=1),
+        CallsCounted(call=name, number=1),
+        Appears(what="runtime", name=name, how_often="always"),
     ):
-        assert judge(expectation, run).state == "held"
-    for name in ("cudaLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel"):
-        assert judge(CallsCounted(call=name, number=0), run).state == "undecided"
+        assert judge(expectation, without("activities", calls=calls)).state == "held"
+        assert judge(expectation, without("runtime_calls", calls=calls)).state == "undecided"
+
+
+def test_a_kernel_is_not_called_absent_where_kernels_were_not_recorded() -> None:
+    never = Appears(what="kernel", name="gemm*", how_often="never")
+    assert judge(never, without("activities")).state == "undecided"
+    assert judge(never, without("runtime_calls")).state == "held"
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ class CallsCounted(Expectation, frozen=True, kw_only=True, tag="calls"):
         return f"{self.number} × {self.call} a step"
 
     def needs(self) -> tuple[str, ...]:  # noqa: D102
-        return ("activities",) if _CUDA_CALL.match(self.call) else ()
+        return ("runtime_calls",) if _CUDA_CALL.match(self.call) else ()
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         if not facts.steps:
@@ -219,7 +219,9 @@ class Appears(Expectation, frozen=True, kw_only=True, tag="appears"):
         return f"{word} {self.name} {'in every step' if self.how_often == 'always' else 'in no step'}"
 
     def needs(self) -> tuple[str, ...]:  # noqa: D102
-        return () if self.what in ("op", "annotation", "overhead") else ("activities",)
+        return {"kernel": ("activities",), "runtime": ("runtime_calls",), "driver": ("runtime_calls",)}.get(
+            self.what, ()
+        )
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         if not facts.steps:
