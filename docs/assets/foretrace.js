@@ -27,7 +27,7 @@
   };
 
   const makeSortable = (table) => {
-    if (!table.tHead || table.tBodies[0].rows.length < 2 || table.closest(".ft-in-order")) return;
+    if (!table.tHead || table.tBodies[0].rows.length < 2 || table.querySelector("[style*='--ft-depth']")) return;
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";

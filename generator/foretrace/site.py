@@ -70,9 +70,12 @@ def write(project: Project, *studies: Study) -> list[Path]:
 
 
 def build_html(project: Project) -> Path:
-    """Let mkdocs build the site, strictly; its folder. `GateFailed` says what it complains about."""
+    """Let mkdocs build the site, strictly; its folder. `GateFailed` says what it complains about.
+
+    mkdocs must not be told to be quiet: it would not count its warnings then, and pass.
+    """
     done = subprocess.run(
-        [*_mkdocs(), "build", "--strict", "--clean", "--quiet", "--config-file", str(project.root / "mkdocs.yml")],
+        [*_mkdocs(), "build", "--strict", "--clean", "--config-file", str(project.root / "mkdocs.yml")],
         capture_output=True,
         text=True,
         check=False,
@@ -80,7 +83,7 @@ def build_html(project: Project) -> Path:
         env=_environment(),
     )
     if done.returncode:
-        said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip() and not line.startswith("INFO")]
         raise GateFailed(f"mkdocs refused to build: {_listed(said)}", where=str(project.root / "mkdocs.yml"))
     return project.root / "site"
 
@@ -140,9 +143,8 @@ class _Html(HTMLParser):
             and not {"canonical", "next", "prev"} & set(values.get("rel", "").split())
         ):
             self.fetched.append(values["href"])
-        for key in ("src", "srcset", "data", "poster"):
-            if key in values and tag != "a":
-                self.fetched += [part.split()[0] for part in values[key].split(",") if part.split()]
+        self.fetched += [values[key] for key in ("src", "data", "poster") if values.get(key)]
+        self.fetched += [part.split()[0] for part in values.get("srcset", "").split(",") if part.split()]
 
     def handle_endtag(self, tag: str) -> None:
         """Leave a script, a style or a code element."""

@@ -97,13 +97,19 @@ def head(quantity: str) -> Column:
 
 
 def typical(found: Iterable[Facts | Unmeasured], quantity: str) -> float | None:
-    """The value whose unit suits the whole column: the smallest median that is not 0; None where there is none."""
+    """A value whose unit suits the whole column, see `smallest`; None where nothing is known."""
     medians = [
         facts.quantities[quantity].median
         for facts in found
         if isinstance(facts, Facts) and quantity in facts.quantities and quantity not in facts.withheld
     ]
-    return min((abs(median) for median in medians if median), default=None)
+    return smallest(medians)
+
+
+def smallest(values: Iterable[float]) -> float | None:
+    """The smallest size that is not 0, but a whole unit where any is larger: so that no column reads `10,000 ns`."""
+    sizes = [abs(value) for value in values if value]
+    return max(min(sizes), min(max(sizes), 1.0)) if sizes else None
 
 
 def activities(facts: Facts | Unmeasured) -> str:

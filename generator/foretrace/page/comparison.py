@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from foretrace import units
 from foretrace.facts import QUANTITIES, Facts, Params
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, Comparison, Table
@@ -88,11 +87,10 @@ def comparisons(
     for other in _others(facts.values(), baseline):
         pairs = _pairs(facts, baseline, other)
         if pairs:
-            title = f"{_values(baseline)} against {_values(other)}"
-            table = _table(pairs, slug, title, control)
-            anchor = re.sub(r"[^A-Za-z0-9]+", "-", f"against-{_values(other)}").strip("-")
-            reach = _reach(pairs, tuple(baseline), _values(other))
-            found.append(Comparison(title=title, anchor=anchor, table=table, reach=reach))
+            table = _table(pairs, slug, f"{worded(other)} against {worded(baseline)}", control)
+            anchor = re.sub(r"[^A-Za-z0-9]+", "-", f"against-{worded(other)}").strip("-")
+            reach = _reach(pairs, tuple(baseline), worded(other))
+            found.append(Comparison(title=worded(other), anchor=anchor, table=table, reach=reach))
     return tuple(found)
 
 
@@ -185,13 +183,14 @@ def _direction(pairs: Sequence[Pair], quantity: str, what: str) -> str:
         return ""
     higher, lower = sum(found.low > 1 for found in ratios), sum(found.high < 1 for found in ratios)
     counted = {"higher": higher, "lower": lower, "not told apart": len(ratios) - higher - lower}
-    parts = [f"{word} on {units.number(number)}" for word, number in counted.items() if number]
+    parts = [f"{word} on {number}" for word, number in counted.items() if number]
     pairs_said = "the one pair" if len(ratios) == 1 else f"{len(ratios)} pairs"
     return f"{QUANTITIES[quantity].title} of {what}, over {pairs_said}: {', '.join(parts)}."
 
 
-def _values(params: Params) -> str:
-    return ", ".join(str(value) for value in params.values())
+def worded(params: Params) -> str:
+    """Parameters in words: `mode eager`."""
+    return ", ".join(f"{key} {value}" for key, value in params.items())
 
 
 _TWICE = ("dispatch_us", "step_us", "latency_us", "event_us", "gpu_busy_us", "top_kernel_us")

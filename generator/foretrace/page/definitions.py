@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from foretrace.facts import QUANTITIES
-from foretrace.page import addresses, comparison, front, scenario, variant
+from foretrace.page import addresses, comparison, front, scenario, sweep, variant
 from foretrace.page.models import Column, Definitions
 from foretrace.page.statements import STATES
 
 TABLES = {
     "Step times": scenario.STEPS,
     "CPU beside GPU": scenario.BESIDE,
+    "Sweep": sweep.SWEEP,
     "Variants": scenario.VARIANTS,
     "Against the baseline": comparison.PAIR,
     "A/A control": comparison.NOISE,

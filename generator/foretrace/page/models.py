@@ -256,6 +256,7 @@ class ScenarioPage(msgspec.Struct, frozen=True, kw_only=True):
     sweep: Table | None
     swept: tuple[Picture, ...]
     key_timelines: tuple[tuple[Link, Picture], ...]
+    baseline: str  # what comparisons start from, in words
     comparisons: tuple[Comparison, ...]
     noise: Table | None
     reach: tuple[str, ...]

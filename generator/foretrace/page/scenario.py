@@ -103,6 +103,7 @@ def build(
             sweep=sweep.table(swept, slug=slug, title=sealed.scenario.title),
             swept=sweep.pictures(swept, slug=slug),
             key_timelines=_key_timelines(sealed.scenario, pages),
+            baseline=comparison.worded(sealed.scenario.baseline),
             comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug, control=control),
             noise=control.table if control else None,
             reach=comparison.extent([facts.params for facts in found.facts.values() if isinstance(facts, Facts)]),

@@ -16,6 +16,13 @@ LEAST = 3
 """Fewer values are two points, not a sweep."""
 
 DRAWN = ("dispatch_us", "gpu_busy_us", "step_us")
+SHOWN = (*DRAWN, "busy_share")
+SWEEP = (
+    Column(title="Variant", meaning="One point of the sweep; links to the variant."),
+    Column(title="Parameter", meaning="The swept parameter and its value."),
+    *(cells.head(quantity) for quantity in SHOWN),
+    Column(title="Limited by", meaning="What a step's time is limited by; the variant's page has the evidence."),
+)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,26 +69,17 @@ def table(found: Sequence[Line], *, slug: str, title: str) -> Table | None:
     if not found:
         return None
     points = [facts for line in found for facts in line.facts]
-    shown = [
-        quantity for quantity in ("dispatch_us", "gpu_busy_us", "step_us", "busy_share") if _known(points, quantity)
-    ]
-    columns = (
-        Column(title="Variant", meaning="One point of the sweep; links to the variant."),
-        Column(title="Parameter", meaning="The swept parameter and its value."),
-        *(cells.head(quantity) for quantity in shown),
-        Column(title="Limited by", meaning="What a step's time is limited by; the variant's page has the evidence."),
-    )
     rows = tuple(
         (
             Cell(text=name, to=addresses.variant(slug, name)),
             Cell(text=f"{line.parameter} {facts.params[line.parameter]}", order=f"{value:.9g}"),
-            *(cells.measured(facts, key, typical=cells.typical(points, key)) for key in shown),
+            *(cells.measured(facts, key, typical=cells.typical(points, key)) for key in SHOWN),
             Cell(text=facts.bound.limiter, hint=facts.bound.evidence),
         )
         for line in found
         for name, facts, value in zip(line.names, line.facts, line.values, strict=True)
     )
-    return Table(caption=f"Sweep of {title}", columns=columns, rows=rows)
+    return Table(caption=f"Sweep of {title}", columns=SWEEP, rows=rows).trimmed()
 
 
 def pictures(found: Sequence[Line], *, slug: str) -> tuple[Picture, ...]:
@@ -129,7 +127,3 @@ def _turn(line: Line) -> str:
 
 def _numeric(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _known(points: Sequence[Facts], quantity: str) -> bool:
-    return any(quantity in facts.quantities for facts in points)

@@ -213,7 +213,7 @@ def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
 
 
 def _kernels(kernels: Sequence[Kernel], here: str) -> Table:
-    typical = min((row.duration.median for row in kernels if row.duration.median), default=None)
+    typical = cells.smallest(row.duration.median for row in kernels)
     rows = tuple(_kernel(row, typical) for row in kernels[:ROWS])
     return Table(caption=f"GPU work of {here}", columns=KERNEL, rows=rows, left_out=_left_out(len(kernels))).trimmed()
 
@@ -245,7 +245,7 @@ def _kernel(row: Kernel, typical: float | None) -> tuple[Cell, ...]:
 
 
 def _steps(facts: Facts, here: str) -> Table:
-    typical = min((step.width_us for step in facts.steps if step.width_us), default=None)
+    typical = cells.smallest(step.width_us for step in facts.steps)
     on_gpu = bool(facts.kernels)
     rows = tuple(
         (

@@ -23,7 +23,7 @@ from foretrace.render import data, pictures
 from foretrace.render.escape import escape, heading, joined, printed
 from foretrace.render.prose import Prose, Voice, check, told
 
-__all__ = ["Prose", "render"]
+__all__ = ["Prose", "markdown", "render"]
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 _BASE = "scenario.md.j2"
@@ -40,6 +40,14 @@ def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, b
     Raises:
         WrongUsage: an author's template has a mistake; file and line are named.
     """
+    files = {address: text.encode() for address, text in markdown(pages, prose=prose).items()}
+    files |= dict(_data(pages))
+    files |= {address: drawn for picture in _pictures(pages) for address, drawn in pictures.draw(picture)}
+    return {PurePosixPath(address): files[address] for address in sorted(files)}
+
+
+def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
+    """The text of every page, by its address: `render` without images and data."""
     environment = _environment(prose)
     texts: dict[str, str] = {}
     whys: dict[str, dict[str, Markup]] = {}
@@ -56,20 +64,17 @@ def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, b
     texts[found.address] = _page(
         environment, "definitions.md.j2", found.address, page=found, states=found.states, tables=found.tables
     )
-    files = {address: _tidy(text).encode() for address, text in texts.items()}
-    files |= dict(_data(pages))
-    files |= {address: drawn for picture in _pictures(pages) for address, drawn in pictures.draw(picture)}
-    return {PurePosixPath(address): files[address] for address in sorted(files)}
+    return {address: _tidy(text) for address, text in texts.items()}
 
 
 def relative(to: str, *, here: str) -> Markup:
     """An address as it is linked to from the page `here`; pages end in `.html`, other sites' addresses stay."""
     if re.match(r"https?://", to):
-        return escape(quote(to, safe=":/?#[]@!$&'()*+,;=%~"))
+        return Markup.escape(quote(to, safe=":/?#[]@!$&'()*+,;=%~"))
     path, _, anchor = to.partition("#")
     path = posixpath.relpath(path, posixpath.dirname(here)) if path else ""
     path = f"{path.removesuffix('.md')}.html" if path.endswith(".md") else path
-    return escape(quote(path, safe="/~") + (f"#{quote(anchor)}" if anchor else ""))
+    return Markup.escape(quote(path, safe="/~") + (f"#{quote(anchor)}" if anchor else ""))
 
 
 def _environment(prose: Mapping[str, Prose]) -> jinja2.Environment:

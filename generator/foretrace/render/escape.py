@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 
+from jinja2 import Undefined
 from markupsafe import Markup
 
 from foretrace.analysis.inspection import visible
 
-_MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>\"'*`[]{}|\\~^#!$=?"}
+_MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>\"'*`[]{}|\\~^#"}
 _LOOSE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")  # an underscore inside a word is only itself
-_LEADING = re.compile(r"^[^A-Za-z0-9&]|(?<=^\d)[.)]|(?<=^\d\d)[.)]|(?<=^\d\d\d)[.)]| $", re.ASCII)
+_LEADING = re.compile(r"^[ !-%'-/:-@\[-`{-~]|(?<=^\d)[.)](?=\s|$)|(?<=^\d\d)[.)](?=\s|$)| $", re.ASCII)
 
 
 def escape(value: object) -> Markup:
@@ -29,15 +30,17 @@ def escape(value: object) -> Markup:
 
 def printed(value: object) -> Markup:
     """What a template prints for `value`; `TypeError` for what has no text, so that no page ever says `None`."""
-    if isinstance(value, str | int | float):
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
         return escape(value)
+    if isinstance(value, Undefined):
+        str(value)  # tells which name is not defined
     raise TypeError(f"a page cannot print {type(value).__name__}")
 
 
 def joined(values: object, separator: str = "") -> Markup:
-    """The template filter `join`, with each part escaped by our rule."""
+    """The template filter `join`: each part escaped by our rule, the separator as the template has it."""
     assert isinstance(values, list | tuple)
-    return escape(separator).join(escape(value) for value in values)
+    return Markup(separator).join(escape(value) for value in values)  # noqa: S704 - written in a template
 
 
 def heading(text: str) -> str:

@@ -1,0 +1,277 @@
+"""What a page says of a study, before it is rendered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import facts_builder
+import msgspec
+import pytest
+import studies
+
+from foretrace import page
+from foretrace.facts import QUANTITIES, Facts
+from foretrace.page import addresses, comparison, definitions, sweep
+from foretrace.page.models import ScenarioPage, Table, VariantPage
+from foretrace.prediction import Unmeasured
+from foretrace.record import Environment
+from foretrace.scenario import Sealed, grid
+from foretrace.study import Investigation, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def build(study: Study | None = None, **more: Any) -> page.Pages:
+    return page.build(study or studies.study(), timelines=studies.TIMELINES, **more)
+
+
+def scenario(study: Study | None = None, **more: Any) -> ScenarioPage:
+    (found,) = build(study, **more).scenarios
+    return found
+
+
+def variant(name: str, study: Study | None = None) -> VariantPage:
+    return next(found for found in build(study).variants if found.name == name)
+
+
+def tables(*models: msgspec.Struct) -> Iterator[Table]:
+    for model in models:
+        for value in msgspec.structs.asdict(model).values():
+            if isinstance(value, Table):
+                yield value
+            elif isinstance(value, tuple):
+                yield from tables(*(one for one in value if isinstance(one, msgspec.Struct)))
+
+
+def heads(table: Table) -> list[str]:
+    return [column.title for column in table.columns]
+
+
+def column(table: Table, title: str) -> list[str]:
+    place = heads(table).index(title)
+    return [row[place].text for row in table.rows]
+
+
+def on_cpu() -> Study:
+    """A run without a GPU: CPU times and operators only."""
+    study = studies.study(
+        environment=Environment(device="cpu", gpu=None, versions={}, cpu_model="Test CPU", cpu_count=2)
+    )
+    investigation = study.investigations["matmul_add"]
+    cpu = {"dispatch_us": studies.around(20.0), "step_us": studies.around(21.0)}
+    facts: dict[str, Facts | Unmeasured] = {
+        name: msgspec.structs.replace(
+            facts_builder.facts(found.params, steps=(0, 0, 0), withheld={"activities": "there was no GPU"}, **cpu),
+            calls=(facts_builder.call("aten::mm"),),
+        )
+        for name, found in investigation.facts.items()
+    }
+    investigation = msgspec.structs.replace(investigation, facts=facts, repeats={})
+    return msgspec.structs.replace(study, investigations={"matmul_add": investigation})
+
+
+def test_the_scoreboard_counts_predictions_and_claims_apart() -> None:
+    ours, theirs = build().front.scores
+
+    assert (ours.held, ours.refuted, ours.undecided, ours.total) == ("2", "0", "2", "4")
+    assert (theirs.held, theirs.refuted, theirs.undecided, theirs.total) == ("1", "1", "0", "2")
+
+
+def test_every_statement_that_did_not_hold_is_on_the_front_page() -> None:
+    found = [(mismatch.statement.key, mismatch.statement.state) for mismatch in build().front.mismatches]
+
+    assert found == [("3", "undecided"), ("4", "undecided"), ("P1-13", "refuted")]
+
+
+def test_gpu_time_never_stands_without_cpu_time() -> None:
+    pages = build()
+
+    for table in tables(*pages.scenarios):
+        if any("GPU busy" in head for head in heads(table)):
+            assert any("CPU dispatch" in head for head in heads(table)), table.caption
+
+
+def test_a_failed_variant_is_shown_with_its_reason_and_the_end_of_its_stderr() -> None:
+    failed = variant("8192-compile")
+
+    assert [notice.title for notice in failed.notices] == ["Failed: out of memory"]
+    assert failed.notices[0].text == "CUDA ran out of memory: 40 GiB asked for"
+    assert failed.notices[0].block.startswith("line 1\n")
+    assert failed.quantities is None
+    assert failed.kernels is None
+    assert [link.text for link, _ in scenario().failures] == ["8192-compile"]
+    assert [link.text for link, _ in build().front.failures] == ["Matmul and add, 8192-compile"]
+
+
+def test_a_variant_that_was_never_measured_says_so() -> None:
+    study = studies.study()
+    investigation = study.investigations["matmul_add"]
+    unknown = Unmeasured(params={"size": 64, "mode": "eager"}, reason="the run ended before it")
+    facts = {**investigation.facts, "64-eager": unknown}
+    study = msgspec.structs.replace(
+        study,
+        investigations={"matmul_add": msgspec.structs.replace(investigation, facts=facts, outcomes={})},
+    )
+
+    assert [notice.text for notice in variant("64-eager", study).notices] == ["the run ended before it"]
+    assert variant("64-eager", study).files == ()
+
+
+def test_a_withheld_quantity_is_named_with_its_reason_and_has_no_figure() -> None:
+    found = variant("64-eager")
+
+    assert found.quantities is not None
+    assert QUANTITIES["sync_us"].title not in column(found.quantities, "Quantity")
+    assert found.withheld == ((QUANTITIES["sync_us"].title, "the trace has no closing synchronisation"),)
+
+
+def test_a_run_on_the_cpu_says_what_it_cannot_tell_and_has_no_empty_gpu_tables() -> None:
+    study = on_cpu()
+    shown, one = scenario(study), variant("64-eager", study)
+
+    assert [notice.title for notice in shown.notices] == ["Measured without a GPU"]
+    assert shown.cpu_gpu is None
+    assert shown.beside is None
+    assert one.kernels is None
+    assert one.steps is not None
+    assert "Kernel time" not in heads(one.steps)
+    assert one.calls is not None
+    assert "GPU time" not in heads(one.calls)
+    assert all("GPU busy" not in head for table in tables(shown) for head in heads(table))
+
+
+def test_a_declaration_that_changed_since_the_run_is_pointed_out() -> None:
+    assert scenario().seal.changed == ""
+    assert "sealed" in scenario(changed=frozenset({"matmul_add"})).seal.changed
+
+
+def test_an_unfinished_run_is_pointed_out() -> None:
+    assert "Not finished" in [notice.title for notice in scenario(studies.study(finished_utc="")).notices]
+
+
+def test_each_scenario_comes_from_the_newest_run_that_has_it() -> None:
+    old = studies.study(id="old", started_utc="2026-11-29T10:00:00Z")
+    new = studies.study(id="new", started_utc="2026-11-30T10:00:00Z")
+
+    for order in ((old, new), (new, old)):
+        (found,) = page.build(*order).scenarios
+        assert found.run.id == "new"
+
+
+def test_times_of_a_column_are_in_one_unit() -> None:
+    table = scenario().cpu_gpu
+    assert table is not None
+
+    assert {text.split()[-1] for text in column(table, "GPU busy") if text != "n/a"} == {"µs"}
+
+
+def test_short_and_long_times_share_a_readable_unit() -> None:
+    kernels = variant("64-eager").kernels
+    assert kernels is not None
+
+    assert {text.split()[-1] for text in column(kernels, "Duration")} == {"µs"}
+
+
+def test_a_kernel_row_has_the_decoded_label_the_full_name_and_both_occupancies() -> None:
+    kernels = variant("64-eager").kernels
+    assert kernels is not None
+    row = dict(zip(heads(kernels), kernels.rows[0], strict=True))
+
+    assert row["GPU work"].text == "nvjet gemm 128×256×64 bf16"
+    assert row["GPU work"].full == studies.GEMM
+    assert (row["Occupancy"].text, row["Occupancy"].detail) == ("12.5 %", "shared memory")
+    assert row["Reported"].text == "0 %"
+    assert (row["Grid × block"].text, row["Grid × block"].detail) == ("16 × 32 × 1", "× 128 × 1 × 1")
+
+
+def test_work_launched_outside_the_steps_is_told_apart() -> None:
+    assert variant("64-eager").outside == "0 kernels + 1 memset"
+
+
+def test_a_mismatch_links_the_variants_that_it_rests_on() -> None:
+    said = next(found for found in scenario().claims if found.key == "P1-13")
+
+    assert [link.to for one in said.evidence for link in one.variants] == [
+        "reports/matmul-add/4096-eager.md",
+        "reports/matmul-add/4096-compile.md",
+    ]
+
+
+def test_a_comparison_states_on_how_many_pairs_it_stood() -> None:
+    (found,) = scenario().comparisons
+
+    assert "CPU dispatch time of mode compile, over 2 pairs: higher on 2." in found.reach
+    assert "GPU busy of mode compile, over 2 pairs: not told apart on 2." in found.reach
+    assert "Varied: size 64, 4096." in found.reach
+    assert column(found.table, "GEMM names") == ["different", "different"]
+
+
+def test_what_was_held_fixed_carries_no_general_conclusion() -> None:
+    said = comparison.extent([{"size": 64, "dtype": "bf16"}, {"size": 128, "dtype": "bf16"}])
+
+    assert said == ("Varied: size 64, 128.", "Held fixed, so nothing is said about other values: dtype bf16.")
+
+
+def test_the_control_variant_shows_the_runs_own_noise() -> None:
+    noise = scenario().noise
+    assert noise is not None
+
+    assert column(noise, "Second over first")[0] == "1.00×"
+
+
+def lined(variants: Mapping[str, dict[str, Any]]) -> tuple[sweep.Line, ...]:
+    return sweep.lines({name: facts_builder.facts(params) for name, params in variants.items()})
+
+
+def test_a_sweep_needs_three_values_of_a_number() -> None:
+    two = {"a": {"n": 1, "m": "x"}, "b": {"n": 2, "m": "x"}, "c": {"n": 3, "m": "y"}}
+    three = {**two, "c": {"n": 3, "m": "x"}}
+
+    assert lined(two) == ()
+    (found,) = lined(three)
+    assert (found.parameter, found.fixed, found.values) == ("n", {"m": "x"}, (1.0, 2.0, 3.0))
+
+
+def test_switches_and_words_are_no_sweep() -> None:
+    assert lined({"a": {"on": True}, "b": {"on": False}, "c": {"on": True, "m": "x"}}) == ()
+    assert lined({word: {"m": word} for word in "abc"}) == ()
+
+
+def test_the_limiters_turn_is_said_under_the_sweep() -> None:
+    (drawn,) = scenario().swept
+
+    assert drawn.caption == "The limiter turns from overhead to compute between 1,024 and 4,096."
+
+
+def test_every_column_that_a_page_shows_is_defined() -> None:
+    known = {column for columns in definitions.TABLES.values() for column in columns}
+    pages = build()
+    (first, *_), *_ = [pages.front.noise.columns] if pages.front.noise else [()]
+    shown = {column for table in tables(*pages.scenarios, *pages.variants, pages.front) for column in table.columns}
+
+    assert shown - known - {first} == set()
+
+
+@pytest.mark.parametrize("name", ["index", "README", "definitions"])
+def test_no_name_takes_the_place_of_a_generated_page(name: str) -> None:
+    found = {addresses.scenario(name), addresses.variant("matmul_add", name)}
+
+    assert not found & {"reports/index.md", "reports/definitions.md", "reports/matmul-add/index.md"}
+    assert not any(address.casefold().endswith("/readme.md") for address in found)
+
+
+def test_a_scenario_without_statements_controls_or_traces_still_has_a_page() -> None:
+    bare = msgspec.structs.replace(
+        studies.SCENARIO, variants=grid(size=(1,)), predictions=(), claims=(), baseline={}, control={}
+    )
+    facts = facts_builder.facts({"size": 1}, steps=(), step_us=(1.0, 2.0))
+    sealed = Sealed(slug="bare", scenario=bare, seal="0", source_sha256="0")
+    empty = Investigation(sealed=sealed, outcomes={}, facts={"1": facts}, repeats={}, predictions=(), claims=())
+    study = msgspec.structs.replace(studies.study(), investigations={"bare": empty})
+
+    (found,) = page.build(study).scenarios
+    assert found.noise is None
+    assert found.comparisons == ()
+    assert found.key_timelines == ()
+    assert page.build(study).front.mismatches == ()
