@@ -46,9 +46,10 @@ def test_a_record_becomes_a_site_without_a_problem(made: tuple[Project, Study, P
 def test_hostile_names_leave_no_tag_in_the_built_page(made: tuple[Project, Study, Path]) -> None:
     _, _, folder = made
     html = (folder / "reports" / "matmul-add" / "64-eager.html").read_text()
+    tags = "".join(re.findall(r"<[^>]*>", html))
 
     assert "alert(1)" in html
-    assert not re.search(r"<script>\s*alert|<h1>broken|onclick=|<img[^>]*x\.png", html)
+    assert not re.search(r"alert|<h1>broken|onclick|x\.png|evil", tags)
     assert "{{ 7 * 7 }}" in unescape(html)
 
 
