@@ -21,6 +21,9 @@ DeviceName = Literal["cuda", "cpu"]
 ANSWER, FAILURE, TRACE, STDERR = "answer.json", "failure.json", "trace.json.gz", "stderr.txt"
 """The files of a job's folder."""
 
+NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
+"""Set to 1, torch asks the management library whether CUDA is there, and does not initialise it by asking."""
+
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True):
     """The server's first line."""

@@ -27,7 +27,7 @@ import msgspec
 from foretrace.errors import CannotMeasure
 from foretrace.measure import answer
 from foretrace.record import Failure
-from foretrace.wire import TRACE, Ended, Hello, Job, Look, Roofs, Trial
+from foretrace.wire import NVML_CHECK, TRACE, Ended, Hello, Job, Look, Roofs, Trial
 
 PRELOADED = ("torch.profiler", "torch._dynamo", "torch._inductor.compile_fx", "pynvml")
 """Imported by the server beside torch, so that no variant has to wait for them."""
@@ -35,9 +35,8 @@ PRELOADED = ("torch.profiler", "torch._dynamo", "torch._inductor.compile_fx", "p
 _START_LIMIT_S = 300.0
 _GRACE_S = 30.0  # beyond a job's limit, for the server to tell of it
 _STOP_LIMIT_S = 5.0
-_QUIET = {
-    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # asking whether CUDA is there must not initialise it
-    "TORCH_WARM_POOL": "0",  # no helper process may be at work while a loop is timed
+_QUIET = {  # no compile worker may be at work while a loop is timed; the user's environment can say otherwise
+    "TORCH_WARM_POOL": "0",
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
 }
 
@@ -136,8 +135,9 @@ class Bench:
         return self._server
 
     def _start(self, preload: Sequence[str]) -> Hello:
-        caches = {
+        ours = {
             _MARK: str(self._folder),
+            NVML_CHECK: "1",
             "TORCHINDUCTOR_CACHE_DIR": str(self._folder / "inductor"),
             "TRITON_CACHE_DIR": str(self._folder / "triton"),
         }
@@ -149,7 +149,7 @@ class Bench:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=self._folder,
-                env=_QUIET | os.environ | caches,
+                env=_QUIET | os.environ | ours,
                 start_new_session=True,  # Ctrl-C is the parent's to handle
             )
         hello = _line(self._server, Hello, _START_LIMIT_S)

@@ -17,7 +17,7 @@ import msgspec
 from foretrace.errors import ForetraceError
 from foretrace.files import write_atomically
 from foretrace.record import Reason
-from foretrace.wire import ANSWER, FAILURE, STDERR, Failed, Job, Look, Roofs, Trial
+from foretrace.wire import ANSWER, FAILURE, NVML_CHECK, STDERR, Failed, Job, Look, Roofs, Trial
 from foretrace.worker import process
 
 _LONGEST_MESSAGE = 400
@@ -46,6 +46,7 @@ def run(job: Job, began: float) -> NoReturn:
 
 def _settle(folder: Path) -> None:
     """Own session, own folder, own streams; no core file; say where it hangs when asked by SIGUSR1."""
+    os.environ.pop(NVML_CHECK, None)  # meant for the server; here it would make every look for CUDA slow
     os.setsid()
     process.die_with_parent()
     os.chdir(folder)

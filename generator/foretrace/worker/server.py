@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import msgspec
 
@@ -27,7 +27,7 @@ from foretrace.worker import child, process
 _DUMP_S = 0.3  # for a process that is about to be killed to write down where it hangs
 
 
-def serve(*, preload: Sequence[str]) -> None:
+def serve(*, preload: Sequence[str]) -> NoReturn:
     """Say `Hello`, then answer jobs until standard input ends or the process that started this one does."""
     process.die_with_parent()
     process.adopt_orphans()
@@ -37,6 +37,7 @@ def serve(*, preload: Sequence[str]) -> None:
         _say(answers, _prepare(preload))
         while line := jobs.readline():
             _say(answers, _perform(decode(line), jobs=jobs, answers=answers))
+    os._exit(0)  # there is nothing to tidy up, and the interpreter would take its time over torch
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:
