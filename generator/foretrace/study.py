@@ -110,4 +110,7 @@ def limits(environment: Environment) -> str:
     """What the device of this run cannot tell, in a sentence; "" where it can tell everything."""
     if environment.device == "cuda":
         return ""
-    return "This run was made without a GPU: it has CPU times and operators, and nothing about kernels, copies or a GPU's time."
+    return (
+        "This run was made without a GPU: it has CPU times and operators, and nothing about kernels, copies or a GPU's "
+        "time."
+    )
