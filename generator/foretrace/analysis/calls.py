@@ -133,9 +133,10 @@ def _launched(window: Window, count: int, key_of: Mapping[int, int]) -> tuple[In
 
 
 def _labels_by_launch(window: Window, step: int) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
-    for work in window.work_of(step).tolist():
-        row = int(window.trace.gpu.row[work])
-        activity = ACTIVITIES[Kind(int(window.trace.kind[row]))]
-        found[int(window.attribution.launch[work])].append(label_of(activity, window.trace.text(row)))
-    return found
+    """For each launching row of a step, the labels of its GPU work as it started."""
+    trace, works = window.trace, window.work_of(step)
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for launch, row in zip(window.attribution.launch[works].tolist(), window.rows_of(works).tolist(), strict=True):
+        activity = ACTIVITIES[Kind(int(trace.kind[row]))]
+        found[launch].append((int(trace.start_ns[row]), label_of(activity, trace.text(row))))
+    return {launch: [label for _, label in sorted(labels)] for launch, labels in found.items()}

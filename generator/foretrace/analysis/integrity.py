@@ -99,6 +99,9 @@ def _gpu_activity(window: Window) -> Check:
     is_launch = np.array([LAUNCH.fullmatch(each) is not None for each in trace.names] or [False])
     launches = _outer_calls(window, rows[is_launch[trace.name[rows]]])
     idle = launches[~np.isin(trace.correlation[launches], trace.correlation[trace.gpu.row])]
+    if not len(trace.rows(*LAUNCHERS)) and not len(trace.gpu.row):
+        said = "neither CUDA calls nor GPU activity were recorded"
+        return Check(name=name, passed=False, found=said, withholds=(*GPU, *CUDA_CALLS))
     if len(idle) and not len(trace.gpu.row):
         said = f"GPU activity was not recorded: {len(launches)} launches and not one kernel, copy or memset"
         return Check(name=name, passed=False, found=said, withholds=GPU)

@@ -9,7 +9,7 @@ import numpy as np
 
 from foretrace import grammars
 from foretrace.analysis.attribution import NONE
-from foretrace.analysis.nesting import innermost
+from foretrace.analysis.nesting import innermost, outermost_first
 from foretrace.analysis.occupancy import occupancy
 from foretrace.facts import Kernel
 from foretrace.stats import summarise
@@ -146,7 +146,7 @@ def _origins(window: Window) -> dict[int, Origin]:
     """The origin of every piece of GPU work that the recorded steps launched."""
     trace, works = window.trace, window.work
     launches = window.attribution.launch[works]
-    calls = trace.rows(*LAUNCHERS)
+    calls = outermost_first(trace, trace.rows(*LAUNCHERS))
     op_of_call = dict(zip(calls.tolist(), innermost(trace, window.parent, calls, Kind.OP).tolist(), strict=True))
     before = _calls_before(window, op_of_call)
     found = {}

@@ -23,7 +23,7 @@ from foretrace.facts import Arrow, Lane, Span, Timeline
 from foretrace.trace import LAUNCHERS, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from foretrace.trace import Int64, Trace
 
@@ -61,18 +61,15 @@ def timeline(trace: Trace, *, label: str, steps: int = 3) -> Timeline:
     scene = _scene(window, steps)
     streams = _streams(scene)
     whole = (
-        Lane(title="Steps", role="steps", spans=tuple(_step_spans(scene))),
-        Lane(title="CPU", role="cpu", spans=tuple(_cpu_spans(scene))),
-        Lane(title="CUDA calls", role="launch", spans=tuple(_call_spans(scene))),
-        *(Lane(title=title, role="gpu", spans=tuple(_gpu_spans(scene, work))) for title, work in streams),
+        Lane(title="Steps", role="steps", spans=_in_order(_step_spans(scene))),
+        Lane(title="CPU", role="cpu", spans=_in_order(_cpu_spans(scene))),
+        Lane(title="CUDA calls", role="launch", spans=_in_order(_call_spans(scene))),
+        *(Lane(title=title, role="gpu", spans=_in_order(_gpu_spans(scene, work))) for title, work in streams),
     )
     end_us = scene.us(scene.end_ns)
     lanes = tuple(_thinned(lane, end_us) for lane in whole)
-    arrows = tuple(
-        arrow
-        for number, (_, work) in enumerate(streams, start=len(whole) - len(streams))
-        for arrow in _arrows(scene, work, number)
-    )
+    first = len(whole) - len(streams)
+    arrows = tuple(arrow for lane, (_, work) in enumerate(streams, first) for arrow in _arrows(scene, work, lane))
     ends = (window.steps.start_ns[scene.shown], window.steps.end_ns[scene.shown])
     return Timeline(
         end_us=end_us,
@@ -179,12 +176,16 @@ def _gpu_spans(scene: _Scene, work: Int64) -> Iterator[Span]:
 
 def _arrows(scene: _Scene, work: Int64, lane: int) -> Iterator[Arrow]:
     """From each launch to the first work that it started on a stream."""
-    window = scene.window
+    window, start = scene.window, scene.window.trace.start_ns
     linked = work[window.attribution.launch[work] != NONE]
     launches, first = np.unique(window.attribution.launch[linked], return_index=True)
-    for launch, row in zip(launches.tolist(), window.rows_of(linked[first]).tolist(), strict=True):
-        start = window.trace.start_ns
+    pairs = zip(launches.tolist(), window.rows_of(linked[first]).tolist(), strict=True)
+    for launch, row in sorted(pairs, key=lambda pair: (start[pair[0]], start[pair[1]])):
         yield Arrow(from_us=scene.us(int(start[launch])), to_us=scene.us(int(start[row])), to_lane=lane)
+
+
+def _in_order(spans: Iterable[Span]) -> tuple[Span, ...]:
+    return tuple(sorted(spans, key=lambda span: (span.start_us, span.depth, -span.dur_us, span.kind, span.name)))
 
 
 def _thinned(lane: Lane, end_us: float) -> Lane:

@@ -25,7 +25,7 @@ def parents(trace: Trace) -> Int64:
     """For each row of `trace`, the row of the innermost event around it on its thread, else `NONE`.
 
     The answer does not depend on the order of events in the file: of two that cover the same time, the one whose kind
-    comes first in `NESTED`, then whose name sorts first, is the outer one.
+    comes first in `NESTED`, then whose name or correlation id sorts first, is the outer one.
     """
     parent = np.full(len(trace), NONE, dtype=np.int64)
     rows = outermost_first(trace, trace.rows(*NESTED))
@@ -51,7 +51,8 @@ def outermost_first(trace: Trace, rows: Int64) -> Int64:
     alphabetical = np.empty(len(trace.names), dtype=np.int64)
     alphabetical[sorted(range(len(trace.names)), key=trace.names.__getitem__)] = np.arange(len(trace.names))
     name, kind = alphabetical[trace.name[rows]], rank[trace.kind[rows]]
-    return rows[np.lexsort((name, kind, -trace.dur_ns[rows], trace.start_ns[rows], trace.lane[rows]))]
+    keys = (trace.correlation[rows], name, kind, -trace.dur_ns[rows], trace.start_ns[rows], trace.lane[rows])
+    return rows[np.lexsort(keys)]
 
 
 def self_ns(trace: Trace, parent: Int64) -> Int64:

@@ -24,7 +24,7 @@ class Occupancy(NamedTuple):
     """The share of a multiprocessor's warps that can be resident, and the resource that allows no more."""
 
     share: float
-    limit: str  # "registers", "shared memory", "threads" or "blocks"; two joined by "and" where both do
+    limit: str  # "registers", "shared memory", "threads" or "blocks"; several where they tie
 
 
 def occupancy(device: Device, *, threads: int, registers: int, shared_bytes: int) -> Occupancy | None:
@@ -44,7 +44,7 @@ def occupancy(device: Device, *, threads: int, registers: int, shared_bytes: int
     most_warps = device.threads_per_multiprocessor // device.warp_size
     blocks = {
         "registers": _warps_by_registers(device, registers) // warps,
-        "shared memory": _blocks_by_shared_memory(device, shared_bytes, most_blocks),
+        "shared memory": _blocks_by_shared_memory(device, shared_bytes),
         "threads": most_warps // warps,
         "blocks": most_blocks,
     }
@@ -52,7 +52,7 @@ def occupancy(device: Device, *, threads: int, registers: int, shared_bytes: int
     if fewest <= 0:
         return None
     limits = [resource for resource, fit in blocks.items() if fit == fewest]
-    return Occupancy(share=fewest * warps / most_warps, limit=" and ".join(limits))
+    return Occupancy(share=fewest * warps / most_warps, limit=", ".join(limits))
 
 
 def _warps_by_registers(device: Device, registers: int) -> int:
@@ -60,11 +60,11 @@ def _warps_by_registers(device: Device, registers: int) -> int:
     return device.registers_per_multiprocessor // PARTITIONS // of_a_warp * PARTITIONS
 
 
-def _blocks_by_shared_memory(device: Device, shared_bytes: int, most_blocks: int) -> int:
+def _blocks_by_shared_memory(device: Device, shared_bytes: int) -> int:
     ampere_or_later = int(device.compute_capability.partition(".")[0]) >= 8
     unit, reserved = (128, RESERVED_SHARED_BYTES) if ampere_or_later else (256, 0)
     of_a_block = _ceil(max(shared_bytes, 0) + reserved, unit) * unit
-    return device.shared_bytes_per_multiprocessor // of_a_block if of_a_block else most_blocks
+    return device.shared_bytes_per_multiprocessor // max(of_a_block, 1)
 
 
 def _ceil(value: int, unit: int) -> int:

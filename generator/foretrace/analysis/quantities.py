@@ -166,8 +166,10 @@ def _launch_delays(window: Window) -> Int64:
     """From the start of each launching call in the steps to that of its first GPU work, in µs."""
     works = window.work[window.attribution.launch[window.work] != NONE]
     launch, first = np.unique(window.attribution.launch[works], return_index=True)
-    delays: Int64 = (window.trace.start_ns[window.rows_of(works[first])] - window.trace.start_ns[launch]) / 1000
-    return delays
+    start = window.trace.start_ns
+    delay = start[window.rows_of(works[first])] - start[launch]
+    in_order: Int64 = delay[np.lexsort((delay, start[launch]))] / 1000
+    return in_order
 
 
 def _longest_kernel_us(window: Window, groups: Mapping[Geometry, Int64]) -> Sequence[float]:
@@ -175,8 +177,9 @@ def _longest_kernel_us(window: Window, groups: Mapping[Geometry, Int64]) -> Sequ
     works = next((works for geometry, works in groups.items() if geometry.kind is Kind.KERNEL), None)
     if works is None:
         return ()
-    durations: list[float] = (window.trace.dur_ns[window.rows_of(works)] / 1000).tolist()
-    return durations
+    start, dur = (column[window.rows_of(works)] for column in (window.trace.start_ns, window.trace.dur_ns))
+    in_order: list[float] = (dur[np.lexsort((dur, start))] / 1000).tolist()
+    return in_order
 
 
 def _buffer_requests(window: Window) -> Int64:
