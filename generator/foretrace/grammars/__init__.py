@@ -6,18 +6,19 @@ table of names: a name that no rule explains comes back as family `other`, with 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from foretrace.grammars import plain
-from foretrace.grammars.labels import identify, shorten
+from foretrace.grammars.labels import Part, Relation, distinguish, identify, parts, relate, shorten
 from foretrace.grammars.reading import Confidence, Draft, Family, Grammar, Mark, Reading, Term, Token, pieces, unread
 from foretrace.grammars.registry import BY_NAME, CLAIMS, GRAMMARS
 from foretrace.grammars.spelling import Name, parse
 
 __all__ = [
-    "GRAMMARS", "Confidence", "Family", "Grammar", "Reading", "Term", "Token", "claimants", "decode", "identity",
-    "label",
-    "tokens",
+    "GRAMMARS", "Confidence", "Family", "Grammar", "Reading", "Relation", "Term", "Token", "claimants", "decode",
+    "glossary",
+    "identity", "label", "labels", "relation", "tokens",
 ]  # fmt: skip
 
 CUT = "the name is cut: only what survives whole is read"
@@ -26,6 +27,7 @@ COMMON = {
     "namespace": Term("namespace", "A"),
     "parameters": Term("the function's parameters, which mostly repeat the template arguments", "A"),
 }
+UNKNOWN = Term("", "")
 MANGLED = "mangled C++ name, reads as {}"
 
 
@@ -61,15 +63,23 @@ def tokens(name: str) -> tuple[Token, ...]:
     terms = {**COMMON, **(grammar.terms if grammar else plain.TERMS)}
     marks = [*draft.marks, *_frame(parsed)]
     return tuple(
-        Token(name[start:end], *(_meaning(name, mark, terms[mark.term]) if mark else ("", "")))
+        Token(name[start:end], *(_meaning(name, mark, terms.get(mark.term, UNKNOWN)) if mark else ("", "")))
         for start, end, mark in pieces(len(name), marks)
     )
 
 
 @lru_cache(maxsize=8192)
 def label(name: str) -> str:
-    """A short text for tables and timelines, at most 40 characters, that keeps what tells two kernels apart."""
-    return shorten(decode(name), parse(name))
+    """A short text for a table cell or a timeline, at most 40 characters: `nvjet bf16 256x128 bz NNT`, `add bf16 vec8`.
+
+    Two kernels that differ in a detail may share a label; `labels` keeps them apart.
+    """
+    return shorten(_parts(name))
+
+
+def labels(names: Iterable[str]) -> dict[str, str]:
+    """The shortest labels, at most 40 characters each, under which no two of the names look alike."""
+    return distinguish({name: _parts(name) for name in dict.fromkeys(names)})
 
 
 @lru_cache(maxsize=8192)
@@ -79,6 +89,20 @@ def identity(name: str) -> str:
     Tile, stages, addresses and counters are left out.
     """
     return identify(decode(name), parse(name))
+
+
+def relation(first: str, second: str) -> Relation:
+    """How two kernels are related, as far as their names tell; two spellings of one name are the same kernel."""
+    return relate(decode(first), decode(second), (identity(first), identity(second)))
+
+
+def _parts(name: str) -> list[Part]:
+    return parts(decode(name), parse(name))
+
+
+def glossary() -> tuple[Grammar, ...]:
+    """Every grammar with its reasons, source and terms, by name; `Grammar.about` is the text that explains it."""
+    return tuple(sorted(GRAMMARS, key=lambda grammar: grammar.name))
 
 
 def claimants(name: str) -> tuple[str, ...]:
@@ -107,5 +131,5 @@ def _frame(name: Name) -> list[Mark]:
 def _meaning(name: str, mark: Mark, term: Term) -> tuple[str, Confidence]:
     text = name[mark.start : mark.end]
     value = " ".join(mark.value) if isinstance(mark.value, tuple) else str(mark.value)
-    told = value in ("", "True") or value.lower() == text.lower()
+    told = value in ("", "True") or not term.meaning or value.lower() == text.lower()
     return (term.meaning if told else f"{term.meaning}: {value}"), term.confidence

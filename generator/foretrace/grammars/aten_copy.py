@@ -51,7 +51,8 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "aten_copy", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/Shape.cu", TABLE.pattern,
+    "aten_copy", __doc__, "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/Shape.cu",
+    TABLE.pattern,
     read, TERMS,
     EXAMPLES,
 )  # fmt: skip

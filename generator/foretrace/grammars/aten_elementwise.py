@@ -143,7 +143,7 @@ def _type(text: str, found: re.Match[str]) -> str | None:
 
 
 GRAMMAR = Grammar(
-    "aten_elementwise", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/CUDALoops.cuh",
+    "aten_elementwise", __doc__, "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/CUDALoops.cuh",
     PATTERN, read,
     TERMS, EXAMPLES,
 )  # fmt: skip

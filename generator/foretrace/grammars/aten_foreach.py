@@ -72,7 +72,8 @@ def _operation(draft: Draft, arguments: list[Argument]) -> None:
 
 
 GRAMMAR = Grammar(
-    "aten_foreach", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/MultiTensorApply.cuh",
+    "aten_foreach", __doc__,
+    "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/MultiTensorApply.cuh",
     PATTERN, read,
     TERMS, EXAMPLES,
 )  # fmt: skip

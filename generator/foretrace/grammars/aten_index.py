@@ -85,7 +85,7 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "aten_index", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/Indexing.cu",
+    "aten_index", __doc__, "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/Indexing.cu",
     TABLE.pattern, read,
     TERMS, EXAMPLES,
 )  # fmt: skip

@@ -39,7 +39,7 @@ EXAMPLES: Examples = {
     "void at::native::im2col_kernel<float>(long, float const*, long)": {"family": "conv", "op": "im2col"},
 }  # fmt: skip
 GRAMMAR = Grammar(
-    "aten_layers", "https://github.com/pytorch/pytorch/tree/main/aten/src/ATen/native/cuda", TABLE.pattern,
+    "aten_layers", __doc__, "https://github.com/pytorch/pytorch/tree/main/aten/src/ATen/native/cuda", TABLE.pattern,
     TABLE.read, TERMS,
     EXAMPLES,
 )  # fmt: skip

@@ -60,6 +60,6 @@ EXAMPLES: Examples = {
     "void at::native::batch_norm_transform_input_kernel<float, float, float, true, int>(int)": {"op": "batch_norm"},
 }  # fmt: skip
 GRAMMAR = Grammar(
-    "aten_norm", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/layer_norm_kernel.cu",
+    "aten_norm", __doc__, "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/layer_norm_kernel.cu",
     TABLE.pattern, TABLE.read, TERMS, EXAMPLES,
 )  # fmt: skip

@@ -109,7 +109,7 @@ def _accumulator(draft: Draft, text: str) -> None:
 
 
 GRAMMAR = Grammar(
-    "aten_reduce", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/Reduce.cuh",
+    "aten_reduce", __doc__, "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/Reduce.cuh",
     TABLE.pattern, read,
     TERMS, EXAMPLES,
 )  # fmt: skip

@@ -55,7 +55,8 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "aten_rng", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/DistributionTemplates.h",
+    "aten_rng", __doc__,
+    "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/DistributionTemplates.h",
     TABLE.pattern,
     read, TERMS, EXAMPLES,
 )  # fmt: skip

@@ -58,7 +58,7 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "aten_softmax", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/SoftMax.cu",
+    "aten_softmax", __doc__, "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/SoftMax.cu",
     TABLE.pattern, read,
     TERMS, EXAMPLES,
 )  # fmt: skip

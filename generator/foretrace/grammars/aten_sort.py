@@ -42,7 +42,7 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "aten_sort", "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/TensorTopK.cu",
+    "aten_sort", __doc__, "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cuda/TensorTopK.cu",
     TABLE.pattern, read,
     TERMS, EXAMPLES,
 )  # fmt: skip

@@ -51,4 +51,6 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("causal_conv1d", "https://github.com/Dao-AILab/causal-conv1d", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar(
+    "causal_conv1d", __doc__, "https://github.com/Dao-AILab/causal-conv1d", PATTERN, read, TERMS, EXAMPLES
+)

@@ -61,4 +61,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("communication", "https://github.com/deepseek-ai/DeepEP", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("communication", __doc__, "https://github.com/deepseek-ai/DeepEP", PATTERN, read, TERMS, EXAMPLES)

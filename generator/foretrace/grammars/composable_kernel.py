@@ -62,4 +62,6 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("composable_kernel", "https://github.com/ROCm/composable_kernel", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar(
+    "composable_kernel", __doc__, "https://github.com/ROCm/composable_kernel", PATTERN, read, TERMS, EXAMPLES
+)

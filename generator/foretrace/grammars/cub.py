@@ -67,5 +67,11 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "cub", "https://github.com/NVIDIA/cccl/tree/main/cub/cub/device/dispatch", TABLE.pattern, read, TERMS, EXAMPLES
+    "cub",
+    __doc__,
+    "https://github.com/NVIDIA/cccl/tree/main/cub/cub/device/dispatch",
+    TABLE.pattern,
+    read,
+    TERMS,
+    EXAMPLES,
 )

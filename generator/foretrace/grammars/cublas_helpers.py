@@ -93,4 +93,4 @@ def _types(draft: Draft, name: Name) -> None:
         draft.say(floats[3][0].span, "accum", floats[3][1] or "")
 
 
-GRAMMAR = Grammar("cublas_helpers", "https://docs.nvidia.com/cuda/cublas/", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cublas_helpers", __doc__, "https://docs.nvidia.com/cuda/cublas/", PATTERN, read, TERMS, EXAMPLES)

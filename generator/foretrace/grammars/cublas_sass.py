@@ -13,6 +13,8 @@ from foretrace.grammars.mma import ACCUMULATORS, SHAPES, TYPES
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms, words
 from foretrace.grammars.spelling import Name
 
+TARGET = "the architecture is the one it is compiled for, and not the GPU it ran on"
+RELU = "relu is what the epilogue can do; whether it was applied does not show"
 ARCHES = {"maxwell": "sm50", "pascal": "sm60", "volta": "sm70", "turing": "sm75", "ampere": "sm80", "hopper": "sm90"}
 PATTERN = re.compile(r"(?:maxwell|pascal|volta|turing|ampere|hopper)_(?:[a-z]+\d+_)?(?:gc|gz|[shdicz])\d*gemm")
 HEAD = re.compile(
@@ -63,6 +65,9 @@ def read(name: Name) -> Draft:
             draft.fields |= {"tile_k": int(stages["tile_k"]), "stages": int(stages["stages"])}
         else:
             _word(draft, word, span)
+    draft.note(TARGET)
+    if "relu_variant" in draft.fields:
+        draft.note(RELU)
     return draft
 
 
@@ -100,4 +105,4 @@ def _word(draft: Draft, word: str, span: tuple[int, int]) -> None:
         draft.flag(span, "splitk")
 
 
-GRAMMAR = Grammar("cublas_sass", "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cublas_sass", __doc__, "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)

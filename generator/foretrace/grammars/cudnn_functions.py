@@ -71,5 +71,5 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "cudnn_functions", "https://docs.nvidia.com/deeplearning/cudnn/", TABLE.pattern, read, TERMS, EXAMPLES
+    "cudnn_functions", __doc__, "https://docs.nvidia.com/deeplearning/cudnn/", TABLE.pattern, read, TERMS, EXAMPLES
 )

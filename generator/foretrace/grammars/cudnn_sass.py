@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from foretrace.grammars.cublas_sass import ARCHES
+from foretrace.grammars.cublas_sass import ARCHES, TARGET
 from foretrace.grammars.mma import ACCUMULATORS, SHAPES, TYPES
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms, words
 from foretrace.grammars.spelling import Name
@@ -81,6 +81,7 @@ def read(name: Name) -> Draft:
     draft.take(match, "tile")
     for word, span in words(name, match.end()):
         _word(draft, word, span)
+    draft.note(TARGET)
     return draft
 
 
@@ -97,4 +98,4 @@ def _word(draft: Draft, word: str, span: tuple[int, int]) -> None:
         draft.mark(span, "variant", word)
 
 
-GRAMMAR = Grammar("cudnn_sass", "https://docs.nvidia.com/deeplearning/cudnn/", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cudnn_sass", __doc__, "https://docs.nvidia.com/deeplearning/cudnn/", PATTERN, read, TERMS, EXAMPLES)

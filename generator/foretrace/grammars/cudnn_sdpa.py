@@ -57,4 +57,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("cudnn_sdpa", "https://docs.nvidia.com/deeplearning/cudnn/", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cudnn_sdpa", __doc__, "https://docs.nvidia.com/deeplearning/cudnn/", PATTERN, read, TERMS, EXAMPLES)

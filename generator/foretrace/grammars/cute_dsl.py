@@ -61,4 +61,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("cute_dsl", "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cute_dsl", __doc__, "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from foretrace.grammars.cublas_sass import RELU, TARGET
 from foretrace.grammars.mma import ACCUMULATORS, SHAPES, TYPES
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
 from foretrace.grammars.spelling import Name
@@ -91,6 +92,10 @@ def read(name: Name) -> Draft:
         draft.take(match, group)
     if draft.family == "gemm":
         draft.note("whether K was split does not show in the name")
+    if match["arch"]:
+        draft.note(TARGET)
+    if match["relu"]:
+        draft.note(RELU)
     return draft
 
 
@@ -122,4 +127,4 @@ def _types(draft: Draft, match: re.Match[str]) -> None:
         draft.mark(match.span("out"), "dtype_out", out)
 
 
-GRAMMAR = Grammar("cutlass2", "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cutlass2", __doc__, "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)

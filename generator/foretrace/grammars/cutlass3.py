@@ -114,9 +114,10 @@ def _word(draft: Draft, word: str, span: tuple[int, int]) -> None:
         if "block_scale" in draft.fields:
             draft.fields["block_scale"] = f"{draft.fields['block_scale']}_vec{word[2:]}"
     elif word == "bias":
-        draft.flag(span, "bias")
+        draft.mark(span, "epilogue")
+        draft.fields["bias"] = True
     elif word in SCHEDULES:
         draft.mark(span, "schedule")
 
 
-GRAMMAR = Grammar("cutlass3", "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cutlass3", __doc__, "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)

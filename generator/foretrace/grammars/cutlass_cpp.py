@@ -105,4 +105,4 @@ def _third(draft: Draft, name: Name, main: re.Match[str]) -> None:
             draft.fields["dtype"] = kind
 
 
-GRAMMAR = Grammar("cutlass_cpp", "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("cutlass_cpp", __doc__, "https://github.com/NVIDIA/cutlass", PATTERN, read, TERMS, EXAMPLES)

@@ -57,4 +57,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("deepgemm", "https://github.com/deepseek-ai/DeepGEMM", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("deepgemm", __doc__, "https://github.com/deepseek-ai/DeepGEMM", PATTERN, read, TERMS, EXAMPLES)

@@ -67,4 +67,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("fbgemm", "https://github.com/pytorch/FBGEMM", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("fbgemm", __doc__, "https://github.com/pytorch/FBGEMM", PATTERN, read, TERMS, EXAMPLES)

@@ -177,4 +177,6 @@ def _third(draft: Draft, name: Name) -> None:
             draft.say(argument.span, role, truth)
 
 
-GRAMMAR = Grammar("flash_attention", "https://github.com/Dao-AILab/flash-attention", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar(
+    "flash_attention", __doc__, "https://github.com/Dao-AILab/flash-attention", PATTERN, read, TERMS, EXAMPLES
+)

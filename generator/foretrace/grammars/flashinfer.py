@@ -101,4 +101,6 @@ def _decode(draft: Draft, name: Name) -> None:
         draft.fields["head_dim"] = (values[3] or 0) * (values[4] or 0)
 
 
-GRAMMAR = Grammar("flashinfer", "https://github.com/flashinfer-ai/flashinfer", TABLE.pattern, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar(
+    "flashinfer", __doc__, "https://github.com/flashinfer-ai/flashinfer", TABLE.pattern, read, TERMS, EXAMPLES
+)

@@ -57,4 +57,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("foreign", "https://github.com/openxla/xla", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("foreign", __doc__, "https://github.com/openxla/xla", PATTERN, read, TERMS, EXAMPLES)

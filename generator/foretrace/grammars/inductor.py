@@ -115,5 +115,11 @@ def fused_operations(text: str) -> tuple[str, ...]:
 PIECE, UNKNOWN, DISORDER = 1, 10, 15
 LONGEST_OP, LONGEST_LIST = 8, 256
 GRAMMAR = Grammar(
-    "inductor", "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/utils.py", PATTERN, read, TERMS, EXAMPLES
+    "inductor",
+    __doc__,
+    "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/utils.py",
+    PATTERN,
+    read,
+    TERMS,
+    EXAMPLES,
 )

@@ -60,4 +60,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("memory", "https://github.com/pytorch/kineto", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("memory", __doc__, "https://github.com/pytorch/kineto", PATTERN, read, TERMS, EXAMPLES)

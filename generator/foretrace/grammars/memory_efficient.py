@@ -61,4 +61,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("memory_efficient", "https://github.com/pytorch/pytorch", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("memory_efficient", __doc__, "https://github.com/pytorch/pytorch", PATTERN, read, TERMS, EXAMPLES)

@@ -34,7 +34,8 @@ REST = Words(
     Function(r"MIOpenSoftmax", "softmax", {}),
     Function(r"mloPooling|MIOpenPooling", "other", {"op": "pooling"}),
     Function(r"miopenSp3AsmConv\w*_f\dx\d|miopenGcnAsm\w*Winograd|wino_", "conv", {"algo": "winograd"}),
-    Function(r"Im[23]d2Col|Col2Im[23]d", "conv", {}),
+    Function(r"Im[23]d2Col", "conv", {"op": "im2col"}),
+    Function(r"Col2Im[23]d", "conv", {"op": "col2im"}),
     Function(r"naive_conv_fwd", "conv", {"conv_pass": "fprop"}),
     Function(r"naive_conv_bwd", "conv", {"conv_pass": "dgrad"}),
     Function(r"naive_conv_wrw", "conv", {"conv_pass": "wgrad"}),
@@ -94,4 +95,4 @@ def _rest(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("miopen", "https://github.com/ROCm/MIOpen", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("miopen", __doc__, "https://github.com/ROCm/MIOpen", PATTERN, read, TERMS, EXAMPLES)

@@ -87,5 +87,5 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "nccl", "https://github.com/NVIDIA/nccl/blob/master/src/device/generate.py", PATTERN, read, TERMS, EXAMPLES
+    "nccl", __doc__, "https://github.com/NVIDIA/nccl/blob/master/src/device/generate.py", PATTERN, read, TERMS, EXAMPLES
 )

@@ -118,4 +118,4 @@ def _flag(draft: Draft, word: str, span: tuple[int, int]) -> None:
         draft.mark(span, "variant", word)
 
 
-GRAMMAR = Grammar("nvjet", "https://github.com/NVIDIA/Fuser/issues/3279", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("nvjet", __doc__, "https://github.com/NVIDIA/Fuser/issues/3279", PATTERN, read, TERMS, EXAMPLES)

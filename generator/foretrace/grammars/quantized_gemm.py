@@ -74,4 +74,4 @@ def _ogs(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("quantized_gemm", "https://github.com/vllm-project/vllm", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("quantized_gemm", __doc__, "https://github.com/vllm-project/vllm", PATTERN, read, TERMS, EXAMPLES)

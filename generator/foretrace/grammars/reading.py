@@ -113,6 +113,7 @@ class Grammar(msgspec.Struct, frozen=True):
 
     Attributes:
         name: the module's name.
+        about: the module's docstring: what the library is, where its rules come from, what its names do not say.
         source: where the rules were read.
         pattern: what the subject of a name (`spelling.Name`) must match at its start; no two grammars match one name.
         read: turns a claimed name into a draft.
@@ -121,6 +122,7 @@ class Grammar(msgspec.Struct, frozen=True):
     """
 
     name: str
+    about: str | None
     source: str
     pattern: re.Pattern[str]
     read: Callable[[Name], Draft]

@@ -24,4 +24,4 @@ TERMS: Terms = {"function": Term("a kernel of rocBLAS, named after its operation
 EXAMPLES: Examples = {
     "void rocblas_gemvn_kernel<64, 4, int, float, float, float>(int)": {"family": "gemm", "op": "gemv"},
 }
-GRAMMAR = Grammar("rocblas", "https://github.com/ROCm/rocBLAS", TABLE.pattern, TABLE.read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("rocblas", __doc__, "https://github.com/ROCm/rocBLAS", TABLE.pattern, TABLE.read, TERMS, EXAMPLES)

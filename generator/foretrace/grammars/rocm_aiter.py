@@ -114,4 +114,4 @@ def _gemm(name: Name, match: re.Match[str]) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("rocm_aiter", "https://github.com/ROCm/aiter", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("rocm_aiter", __doc__, "https://github.com/ROCm/aiter", PATTERN, read, TERMS, EXAMPLES)

@@ -53,4 +53,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("rocprim", "https://github.com/ROCm/rocPRIM", TABLE.pattern, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("rocprim", __doc__, "https://github.com/ROCm/rocPRIM", TABLE.pattern, read, TERMS, EXAMPLES)

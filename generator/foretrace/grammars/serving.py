@@ -71,4 +71,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("serving", "https://github.com/vllm-project/vllm", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("serving", __doc__, "https://github.com/vllm-project/vllm", PATTERN, read, TERMS, EXAMPLES)

@@ -63,6 +63,10 @@ def read(name: Name) -> Draft:
         draft.fields |= _types(match["types"])
     for word, span in words(name, match.end()):
         _word(draft, word, span)
+    if "bias_capable" in draft.fields:
+        draft.note("bias, activation and scales are what the kernel can do; whether they were used does not show")
+    if "splitk" not in draft.fields:
+        draft.note("K may be split even though the name does not say so")
     return draft
 
 
@@ -111,4 +115,4 @@ def _word(draft: Draft, word: str, span: tuple[int, int]) -> None:
         draft.mark(span, "parameter")
 
 
-GRAMMAR = Grammar("tensile", "https://github.com/ROCm/hipBLASLt", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("tensile", __doc__, "https://github.com/ROCm/hipBLASLt", PATTERN, read, TERMS, EXAMPLES)

@@ -41,4 +41,4 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("torchscript", "https://github.com/pytorch/pytorch", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("torchscript", __doc__, "https://github.com/pytorch/pytorch", PATTERN, read, TERMS, EXAMPLES)

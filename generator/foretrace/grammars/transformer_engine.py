@@ -57,5 +57,5 @@ def read(name: Name) -> Draft:
 
 
 GRAMMAR = Grammar(
-    "transformer_engine", "https://github.com/NVIDIA/TransformerEngine", TABLE.pattern, read, TERMS, EXAMPLES
+    "transformer_engine", __doc__, "https://github.com/NVIDIA/TransformerEngine", TABLE.pattern, read, TERMS, EXAMPLES
 )

@@ -57,4 +57,6 @@ def read(name: Name) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("triton_named", "https://github.com/linkedin/Liger-Kernel", TABLE.pattern, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar(
+    "triton_named", __doc__, "https://github.com/linkedin/Liger-Kernel", TABLE.pattern, read, TERMS, EXAMPLES
+)

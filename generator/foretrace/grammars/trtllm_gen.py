@@ -166,4 +166,4 @@ def _second(name: Name, match: re.Match[str]) -> Draft:
     return draft
 
 
-GRAMMAR = Grammar("trtllm_gen", "https://github.com/NVIDIA/TensorRT-LLM", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("trtllm_gen", __doc__, "https://github.com/NVIDIA/TensorRT-LLM", PATTERN, read, TERMS, EXAMPLES)

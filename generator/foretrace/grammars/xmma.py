@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from foretrace.grammars.cublas_sass import ARCHES, TARGET
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms, words
 from foretrace.grammars.spelling import Name
 
@@ -25,7 +26,6 @@ TILE = re.compile(r"tilesize(\d+x\d+)x(\d+)$")
 PREFIXED = re.compile(r"(stage|warpsize|warpgroupsize|g|tensor|sptensor|aligna|alignc|cluster)(\d[\dx]*)$")
 LAYOUT = re.compile(r"[nt]{2}|[nt]|[a-z]*[nckhwrsd]{4,}[a-z\d]*|interleaved|vect|c")
 FILTER = re.compile(r"t\d+r\d+s\d+$")
-ARCHES = {"volta": "sm70", "turing": "sm75", "ampere": "sm80", "hopper": "sm90"}
 SAME = {"i8": "i8", "s8": "i8", "s4": "i4", "s32": "i32"}
 TERMS: Terms = {
     "arch": Term("architecture it is compiled for, not the GPU it ran on", "B"),
@@ -95,6 +95,7 @@ def read(name: Name) -> Draft:
     if layouts:
         short = all(len(layout) < 3 for layout in layouts)
         draft.fields["layout"] = "".join(layouts) if short else "_".join(layouts)
+    draft.note(TARGET)
     if draft.library == "unknown":
         draft.note("without a library suffix it is likely from TensorRT or an older cuDNN")
     return draft
@@ -140,4 +141,4 @@ def _word(draft: Draft, layouts: list[str], word: str, span: tuple[int, int]) ->
         layouts.append(word)
 
 
-GRAMMAR = Grammar("xmma", "https://docs.nvidia.com/deeplearning/cudnn/latest/", PATTERN, read, TERMS, EXAMPLES)
+GRAMMAR = Grammar("xmma", __doc__, "https://docs.nvidia.com/deeplearning/cudnn/latest/", PATTERN, read, TERMS, EXAMPLES)
