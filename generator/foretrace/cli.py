@@ -165,7 +165,7 @@ def decode(names: tuple[str, ...], *, as_json: bool) -> None:
 
     from foretrace import grammars
 
-    given = [line for name in names for line in (sys.stdin.read().splitlines() if name == "-" else [name])]
+    given = [line for name in names for line in (sys.stdin.read().split("\n") if name == "-" else [name]) if line]
     if as_json:
         for name in given:
             click.echo(msgspec.json.encode(grammars.decode(name)))
