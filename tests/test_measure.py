@@ -211,6 +211,9 @@ def test_the_end_of_standard_error_says_where_it_went_wrong(measured: Record) ->
         assert failure is not None
         assert place in failure.stderr
         assert "<workspace>/scenarios/trials/workload.py" in failure.stderr
+    failure = outcome(measured, "error").failure
+    assert failure is not None
+    assert failure.stderr.startswith('~/weights of <user> on <host>\nTraceback (most recent call last):\n  File "<work')
 
 
 @NEEDS_TORCH
@@ -449,8 +452,9 @@ def empty_run(root: Project, versions: dict[str, str] | None = None) -> Path:
 def interruptible(root: Project, name: str) -> subprocess.Popen[str]:
     """A program that measures, and prints what progress is told."""
     program = f"""
-        import sys
+        import signal, sys
         from pathlib import Path
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start its background jobs deaf to it
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from foretrace import measure
         from foretrace.project import Project

@@ -21,6 +21,7 @@ from foretrace.wire import ANSWER, FAILURE, NVML_CHECK, STDERR, Failed, Job, Loo
 from foretrace.worker import process
 
 _LONGEST_MESSAGE = 400
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 def run(job: Job, began: float) -> NoReturn:
@@ -63,7 +64,7 @@ def _answer(job: Job, began: float) -> int:
     try:
         answer = _perform(job, began)
     except Exception as error:  # noqa: BLE001 - whatever the workload raises is a finding
-        traceback.print_exc()
+        traceback.print_exception(_without_ours(error))
         write_atomically(Path(FAILURE), msgspec.json.encode(Failed(reason=_reason(error), message=_message(error))))
         return 1
     write_atomically(Path(ANSWER), msgspec.json.encode(answer))
@@ -80,6 +81,14 @@ def _perform(job: Job, began: float) -> msgspec.Struct:
             return roofs.measure(device)
         case Trial() as task:
             return trial.measure(task, began)
+
+
+def _without_ours(error: Exception) -> Exception:
+    """The exception, its traceback beginning in the workload's code where it got that far."""
+    frames = error.__traceback__
+    while frames and frames.tb_frame.f_code.co_filename.startswith((_PACKAGE, "<frozen importlib")):
+        frames = frames.tb_next
+    return error.with_traceback(frames) if frames else error
 
 
 def _reason(error: BaseException) -> Reason:

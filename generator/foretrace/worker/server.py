@@ -13,7 +13,9 @@ import importlib
 import os
 import select
 import signal
+import sys
 import time
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +34,7 @@ def serve(*, preload: Sequence[str]) -> NoReturn:
     process.die_with_parent()
     process.adopt_orphans()
     jobs, answers = _own_streams()
+    warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)  # no thread of ours holds a lock
     decode = msgspec.json.Decoder(Job).decode
     with suppress(BrokenPipeError):
         _say(answers, _prepare(preload))
@@ -78,6 +81,8 @@ def _touched_cuda() -> bool:
 
 def _perform(job: Job, *, jobs: BinaryIO, answers: BinaryIO) -> Ended:
     """Run a job in a fork; it is over when the process ends, its time is up, or the parent goes away."""
+    sys.stdout.flush()
+    sys.stderr.flush()
     began = time.monotonic()
     pid = os.fork()
     if pid == 0:
