@@ -264,3 +264,9 @@ def test_a_quantity_is_given_or_withheld_never_both_and_always_defined():
 def test_notes_hold_what_the_reader_noticed():
     facts = known(step(1, at=0, us=100), op("unfinished", at=1, us=-1))
     assert any("unfinished" in note for note in facts.notes)
+
+
+def test_a_sample_that_is_no_number_is_not_among_the_samples():
+    facts = of(None, samples={"step_us": [1.0, float("nan"), 3.0], "latency_us": [float("inf")]})
+    assert facts.samples == {"step_us": (1.0, 3.0)}
+    assert "latency_us" not in facts.quantities

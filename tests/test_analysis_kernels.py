@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from builders import annotation, kernel, launch, memcpy, memset, op, step
 from measured import known
@@ -67,6 +69,11 @@ def test_no_occupancy_is_made_up_for_a_launch_that_is_not_known_or_cannot_be(lau
 def test_no_occupancy_is_made_up_for_an_unknown_device():
     assert occupancy(Device(index=0), threads=128, registers=32, shared_bytes=0) is None
     assert occupancy(device("99.0"), threads=128, registers=32, shared_bytes=0) is None
+
+
+def test_no_occupancy_is_made_up_for_another_vendors_device_of_the_same_capability_number():
+    mi250 = dataclasses.replace(device("9.0"), warp_size=64)
+    assert occupancy(mi250, threads=256, registers=32, shared_bytes=0) is None
 
 
 def test_a_row_has_the_occupancy_by_resources_beside_the_profilers():

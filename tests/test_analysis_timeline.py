@@ -75,7 +75,7 @@ def test_every_stream_and_every_gpu_has_its_lane_and_arrows_point_into_it():
 def test_other_threads_are_left_out_and_counted_and_python_frames_are_left_out():
     shown = drawn(*STEP, op("backward", at=1020, us=5, tid=101), event("python_function", "f.py(1)", at=1011, us=9))
     assert [span.name for span in lane(shown, "CPU").spans] == ["forward", "aten::mm"]
-    assert "1 operators of other threads are left out." in shown.caption
+    assert "Operators of other threads are left out: 1." in shown.caption
 
 
 def test_an_interruption_by_the_profiler_lies_inside_the_operator_that_it_interrupts():
@@ -95,11 +95,16 @@ def test_a_crowded_lane_is_thinned_without_moving_what_is_wide_and_says_so():
     assert ("wide", 5020, 3000) in spans(gpu)
     assert min(span.start_us for span in gpu.spans) == 20
     assert sum(span.dur_us for span in gpu.spans) == pytest.approx(many + 3000, rel=0.1)
-    assert f"GPU stream 7: {many + 1} spans drawn as {len(gpu.spans)}" in shown.caption
+    assert f"GPU stream 7: {many + 1:,} spans drawn as {len(gpu.spans)}" in shown.caption
     assert shown.arrows == ()
-    assert f"{many + 1} launches" in shown.caption
+    assert f"{many + 1:,} launches" in shown.caption
 
 
 def test_a_trace_without_steps_says_so():
     shown = drawn(op("aten::mm", at=0, us=5))
     assert (shown.lanes, shown.caption) == ((), "No step was recorded.")
+
+
+def test_a_run_without_gpu_has_no_empty_lanes():
+    shown = drawn(step(1, at=0, us=50), op("aten::mm", at=5, us=9))
+    assert [each.role for each in shown.lanes] == ["steps", "cpu"]

@@ -101,7 +101,8 @@ def _idle(how_busy: str, summaries: Mapping[str, Summary], calls: Sequence[Call]
     waited = sum(call.total_us for call in waits) / (profiled.mean * profiled.count) if profiled else 0.0
     if waited >= MOST:
         names = ", ".join(sorted({call.name for call in waits}))
-        return Bound(limiter="sync", evidence=f"{how_busy}; the CPU spends {_percent(waited)} of it in {names}")
+        said = f"{how_busy}; under the profiler the CPU spends {_percent(waited)} of a step in {names}"
+        return Bound(limiter="sync", evidence=said)
     dispatch = summaries.get("dispatch_us")
     why = f"; the CPU takes {quantity(dispatch.median, 'us')} to dispatch it" if dispatch else ""
     return Bound(limiter="overhead", evidence=how_busy + why)

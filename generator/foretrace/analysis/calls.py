@@ -10,7 +10,7 @@ import numpy as np
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.kernels import ACTIVITIES, label_of
 from foretrace.analysis.nesting import depths, generations, outermost_first, self_ns
-from foretrace.analysis.steps import OUTSIDE, STEP
+from foretrace.analysis.steps import OUTSIDE
 from foretrace.facts import Call, Link
 from foretrace.trace import Kind
 
@@ -42,7 +42,7 @@ def calls(window: Window) -> tuple[Call, ...]:
     counted as launched.
     """
     trace = window.trace
-    rows = np.array([row for row in trace.rows(*CALLS).tolist() if not STEP.fullmatch(trace.text(row))], dtype=np.int64)
+    rows = np.setdiff1d(trace.rows(*CALLS), window.steps.row)
     keys, key_of_row = _keys(window, rows)
     step = window.step_of_row[rows]
     recorded = step != OUTSIDE

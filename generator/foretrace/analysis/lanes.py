@@ -60,28 +60,29 @@ def timeline(trace: Trace, *, label: str, steps: int = 3) -> Timeline:
         return Timeline(end_us=0.0, lanes=(), arrows=(), borders_us=(), caption="No step was recorded.")
     scene = _scene(window, steps)
     streams = _streams(scene)
-    whole = (
+    lanes = (
         Lane(title="Steps", role="steps", spans=_in_order(_step_spans(scene))),
         Lane(title="CPU", role="cpu", spans=_in_order(_cpu_spans(scene))),
         Lane(title="CUDA calls", role="launch", spans=_in_order(_call_spans(scene))),
         *(Lane(title=title, role="gpu", spans=_in_order(_gpu_spans(scene, work))) for title, work in streams),
     )
+    whole = tuple(lane for lane in lanes if lane.spans)
     end_us = scene.us(scene.end_ns)
-    lanes = tuple(_thinned(lane, end_us) for lane in whole)
+    thinned = tuple(_thinned(lane, end_us) for lane in whole)
     first = len(whole) - len(streams)
     arrows = tuple(arrow for lane, (_, work) in enumerate(streams, first) for arrow in _arrows(scene, work, lane))
     ends = (window.steps.start_ns[scene.shown], window.steps.end_ns[scene.shown])
     return Timeline(
         end_us=end_us,
-        lanes=lanes,
+        lanes=thinned,
         arrows=arrows if len(arrows) <= MOST_ARROWS else (),
         borders_us=tuple(scene.us(edge) for edge in np.unique(np.concatenate(ends)).tolist()),
-        caption=" ".join(_left_out(scene, whole, lanes, arrows)),
+        caption=" ".join(_left_out(scene, whole, thinned, arrows)),
     )
 
 
 def _scene(window: Window, steps: int) -> _Scene:
-    trace, shown = window.trace, np.arange(min(steps, len(window)))
+    trace, shown = window.trace, np.arange(max(1, min(steps, len(window))))
     work = np.flatnonzero(np.isin(window.step_of_work, shown))
     calls = trace.rows(*LAUNCHERS)
     calls = calls[np.isin(window.step_of_row[calls], shown)]
@@ -243,10 +244,10 @@ def _left_out(scene: _Scene, whole: Sequence[Lane], lanes: Sequence[Lane], arrow
         yield f"Not drawn: {window.activities(np.flatnonzero(seen))} of this time that no shown step launched."
     for before, after in zip(whole, lanes, strict=True):
         if len(after.spans) < len(before.spans):
-            yield f"{before.title}: {len(before.spans)} spans drawn as {len(after.spans)}, narrow neighbours as one."
+            yield f"{before.title}: {len(before.spans):,} spans drawn as {len(after.spans)}, narrow neighbours as one."
     if len(arrows) > MOST_ARROWS:
-        yield f"The arrows of {len(arrows)} launches are left out."
+        yield f"The arrows of {len(arrows):,} launches are left out."
     elsewhere = trace.rows(Kind.OP)
     elsewhere = elsewhere[np.isin(window.step_of_row[elsewhere], scene.shown) & (trace.lane[elsewhere] != window.lane)]
     if len(elsewhere):
-        yield f"{len(elsewhere)} operators of other threads are left out."
+        yield f"Operators of other threads are left out: {len(elsewhere):,}."

@@ -15,6 +15,7 @@ BLOCKS_PER_MULTIPROCESSOR = {
     "7.0": 32, "7.2": 32, "7.5": 16, "8.0": 32, "8.6": 16, "8.7": 16, "8.9": 24,
     "9.0": 32, "10.0": 32, "10.1": 24, "10.3": 32, "11.0": 24, "12.0": 24, "12.1": 24,
 }  # fmt: skip
+WARP = 32  # threads; another number is another vendor's, whose capability numbers mean other things
 REGISTER_UNIT = 256  # registers are handed to a warp in such portions
 PARTITIONS = 4  # of a multiprocessor: warps are spread evenly over them
 RESERVED_SHARED_BYTES = 1024  # by the driver, for each block, from compute capability 8.0 on
@@ -37,11 +38,12 @@ def occupancy(device: Device, *, threads: int, registers: int, shared_bytes: int
         shared_bytes: of a block, static and dynamic.
     """
     most_blocks = BLOCKS_PER_MULTIPROCESSOR.get(device.compute_capability)
-    known = (device.warp_size, device.registers_per_multiprocessor, device.threads_per_multiprocessor)
-    if most_blocks is None or min(*known, device.shared_bytes_per_multiprocessor, threads, registers) <= 0:
+    if most_blocks is None or device.warp_size != WARP:
         return None
-    warps = _ceil(threads, device.warp_size)
-    most_warps = device.threads_per_multiprocessor // device.warp_size
+    known = (device.registers_per_multiprocessor, device.threads_per_multiprocessor)
+    if min(*known, device.shared_bytes_per_multiprocessor, threads, registers) <= 0:
+        return None
+    warps, most_warps = _ceil(threads, WARP), device.threads_per_multiprocessor // WARP
     blocks = {
         "registers": _warps_by_registers(device, registers) // warps,
         "shared memory": _blocks_by_shared_memory(device, shared_bytes),
@@ -56,7 +58,7 @@ def occupancy(device: Device, *, threads: int, registers: int, shared_bytes: int
 
 
 def _warps_by_registers(device: Device, registers: int) -> int:
-    of_a_warp = _ceil(registers * device.warp_size, REGISTER_UNIT) * REGISTER_UNIT
+    of_a_warp = _ceil(registers * WARP, REGISTER_UNIT) * REGISTER_UNIT
     return device.registers_per_multiprocessor // PARTITIONS // of_a_warp * PARTITIONS
 
 

@@ -38,7 +38,8 @@ GRAPH_CALL = re.compile(r"## Call CompiledFxGraph (\S+) ##")
 
 def measured(outcome: Outcome) -> Samples:
     """The samples that the run took without the profiler."""
-    return {name: values for name, values in outcome.samples.items() if name in QUANTITIES and _finite(values)}
+    finite = {name: tuple(filter(math.isfinite, values)) for name, values in outcome.samples.items()}
+    return {name: values for name, values in finite.items() if values and name in QUANTITIES}
 
 
 def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64]) -> Samples:
@@ -192,10 +193,6 @@ def _graph_hashes(window: Window) -> set[str]:
     trace = window.trace
     names = {trace.text(row) for row in window.rows_in_steps(Kind.OP, Kind.ANNOTATION).tolist()}
     return {match[1] for name in names if (match := GRAPH_CALL.match(name))}
-
-
-def _finite(values: Sequence[float]) -> bool:
-    return any(map(math.isfinite, values))
 
 
 def _median(values: Sequence[float]) -> float:
