@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 from foretrace import kineto
 from foretrace.analysis.inspection import Activities, inspect, to_json, to_lines, visible
 from foretrace.cli import main
+from foretrace.errors import UnreadableInput
 
 CORPUS = os.environ.get("FORETRACE_CORPUS", "")
 SMALL = (
@@ -147,12 +149,13 @@ def test_a_file_that_is_no_trace_exits_3_with_one_sentence_and_nothing_on_stdout
     assert "\x1b" not in result.stderr
 
 
-def recorded() -> list[dict[str, str]]:
-    table = Path(CORPUS) / "traces" / "h200" / "EXPECTED.tsv"
-    if not CORPUS or not table.is_file():
+def table(folder: str) -> list[dict[str, str]]:
+    """The rows of a folder of the corpus that say what must come out; none if there is no corpus."""
+    path = Path(CORPUS) / folder / "EXPECTED.tsv"
+    if not CORPUS or not path.is_file():
         return []
-    with table.open(encoding="utf8") as lines:
-        return list(csv.DictReader(lines, delimiter="\t"))
+    with path.open(encoding="utf8") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def counts(text: str) -> Activities:
@@ -160,8 +163,8 @@ def counts(text: str) -> Activities:
     return Activities(int(kernels), int(copies), int(sets))
 
 
-@pytest.mark.skipif(not recorded(), reason="FORETRACE_CORPUS names no folder with traces/h200/EXPECTED.tsv")
-@pytest.mark.parametrize("row", recorded(), ids=lambda row: row["file"])
+@pytest.mark.skipif(not table("traces/h200"), reason="FORETRACE_CORPUS names no folder with traces/h200/EXPECTED.tsv")
+@pytest.mark.parametrize("row", table("traces/h200"), ids=lambda row: row["file"])
 def test_every_recorded_trace_comes_out_exactly(row: dict[str, str]) -> None:
     found = inspect(kineto.read(Path(CORPUS) / "traces" / "h200" / row["file"]))
     assert found.steps == int(row["steps"])
@@ -172,3 +175,22 @@ def test_every_recorded_trace_comes_out_exactly(row: dict[str, str]) -> None:
     assert found.kernel_time_us == float(row["kernel_time_us"])
     table_in_floats = pytest.approx(float(row["busy_us"]), abs=0.005, rel=1e-6)
     assert found.gpu_busy_us == table_in_floats
+
+
+@pytest.mark.skipif(not table("bug_inputs"), reason="FORETRACE_CORPUS names no folder with bug_inputs/EXPECTED.tsv")
+@pytest.mark.parametrize("row", table("bug_inputs"), ids=lambda row: row["slug"])
+def test_every_reported_bad_input_is_read_or_refused_as_it_should_be(row: dict[str, str]) -> None:
+    path = Path(CORPUS) / "bug_inputs" / row["file"]
+    if not path.is_file():
+        pytest.skip("a pair of files, told apart elsewhere")
+    if row["kind"] == "error":
+        with pytest.raises(UnreadableInput):
+            kineto.read(path)
+        return
+    found = inspect(kineto.read(path))
+    figures = (found.activities.kernel, found.kernel_time_us, found.gpu_busy_us)
+    for figure, column in zip(figures, ("n_kernels", "kernel_time_us", "gpu_busy_us"), strict=True):
+        if re.fullmatch(r"[\d.]+", row[column]):
+            assert figure == float(row[column])
+    if re.fullmatch(r"\d+/\d+", row["linked_kernels"]):
+        assert found.linked_kernels == int(row["linked_kernels"].split("/")[0])

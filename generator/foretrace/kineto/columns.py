@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from foretrace.kineto.events import decode_exact_times
-from foretrace.kineto.numerals import UNSAID, exact_nanoseconds, floats, integers, nanoseconds, narrow, shapes
+from foretrace.kineto.numerals import (
+    UNSAID,
+    exact_nanoseconds,
+    floats,
+    identifiers,
+    integers,
+    nanoseconds,
+    narrow,
+    shapes,
+)
 from foretrace.trace import GPU_WORK, GpuColumns, Kind, Lane
 
 if TYPE_CHECKING:
@@ -114,7 +123,7 @@ class Columns:
         self._classify()
         lanes = [self._lanes[event.pid, event.tid] for event in complete]
         args = [event.args for event in complete]
-        external = integers([each.external for each in args])
+        external = identifiers([each.external for each in args])
         start, dur = _times(events, complete, text)
         self._blocks.append(
             Rows(
@@ -122,8 +131,8 @@ class Columns:
                 lane=np.array(lanes, dtype=np.int32),
                 start=start,
                 dur=dur,
-                correlation=integers([each.correlation for each in args]),
-                external=np.where(external == UNSAID, integers([each.external_1_8 for each in args]), external),
+                correlation=identifiers([each.correlation for each in args]),
+                external=np.where(external == UNSAID, identifiers([each.external_1_8 for each in args]), external),
                 python=narrow(integers([each.python for each in args])),
             )
         )

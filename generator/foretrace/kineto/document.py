@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 20
 SMALLEST_BLOCK_BYTES = 1 << 9
+LONGEST_USUAL_BYTES = 4 << 20  # of one event; in more text, one that is not closed is looked upon as broken
 LONGEST_VALUE_BYTES = 64 << 20  # of one event, or of one member beside the events
 LONGEST_KEPT_BYTES = 1 << 20  # of such a member, to be kept as metadata
 MOST_EVENTS = 50_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 OTHER_FORMATS = {
     b"PK": "a zip archive",
+    b"\x1f\x8b": "gzip packed twice",
     b"\x28\xb5\x2f\xfd": "Zstandard data",
     b"BZh": "bzip2 data",
     b"\xfd7zXZ": "xz data",
@@ -45,6 +47,7 @@ _T = TypeVar("_T")
 _NOT_STRICT = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _BETWEEN_EVENTS = re.compile(rb'\}\s*+(,)\s*+\{\s*+"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*+:')
 _AFTER_EVENTS = re.compile(rb'\}\s*+(\])\s*+(?:,\s*+"\w+"\s*+:|\}\s*+\Z)')
+_COUNTED = re.compile(rb'"cat"\s*+:\s*+"[^"]*(?:kernel|memcpy|memset|runtime|driver)"', re.IGNORECASE)
 _BRACKETED = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL)
 _AGAIN = "record or copy it again"
 _EXPORTED = "give the .json or .json.gz that the profiler exported"
@@ -67,7 +70,7 @@ class _Document:
     def __init__(self, text: Text, where: str) -> None:
         self._text = text
         self._where = where
-        self._has_events = False
+        self._has_events = self._in_events = False
         self._elements = 0  # of the lists of events
         self._phases = False
         self._pending: list[Event] = []
@@ -97,18 +100,21 @@ class _Document:
             self._refuse(f"has {self._elements:,} traceEvents, but none that is an event", remedy=_EXPORTED)
 
     def _open(self) -> None:
+        """Step over a byte order mark, to what must be the document; refuse the formats that are taken for it."""
         self._text.fill(16)
         if self._text.data.startswith(BYTE_ORDER_MARK):
             self._text.drop(len(BYTE_ORDER_MARK))
+        head = self._text.data[:16]
         for magic, form in OTHER_FORMATS.items():
-            if self._text.data.startswith(magic):
+            if head.startswith(magic):
                 self._refuse(f"is {form}, not JSON", remedy=_EXPORTED)
+        if head[:2].strip(b"{[ \n") == b"\0":
+            self._refuse("is UTF-16 or UTF-32 text, not UTF-8", remedy="save it as UTF-8")
         first = self._text.peek()
         if not first:
             self._refuse("holds nothing but white space", remedy=_AGAIN)
         if first not in b"{[":
-            start = self._text.data[:20].decode(errors="replace")
-            self._refuse(f"is no trace: it begins with {start!r}", remedy=_EXPORTED)
+            self._refuse(f"is no trace: it begins with {str(head)[1:]}", remedy=_EXPORTED)
 
     def _members(self) -> None:
         """Read the object at the head of the text, `traceEvents` and all."""
@@ -150,12 +156,12 @@ class _Document:
 
     def _events(self) -> None:
         """Read the list of events at the head of the text."""
-        self._has_events = True
+        self._has_events = self._in_events = True
         self._text.drop(1)
         size = BLOCK_BYTES
         while (sign := self._text.peek()) != b"]":
             if not sign:
-                self._refuse_cut("traceEvents")
+                self._refuse_cut("the list")
             if self._block(size):
                 size = min(2 * size, BLOCK_BYTES)
             elif size > SMALLEST_BLOCK_BYTES:
@@ -165,6 +171,7 @@ class _Document:
                 self._separator(b"]")
         self._text.drop(1)
         self._flush()
+        self._in_events = False
 
     def _block(self, size: int) -> bool:
         """Take in the events that seem to end within `size` bytes, if the strict decoder accepts them."""
@@ -192,11 +199,11 @@ class _Document:
         if isinstance(element, dict):
             event = coerce(element)
             self._add([event], times_as_json(event))
-        elif self._elements:
-            self.notes.add("an element of traceEvents that is no object", at)
+        elif isinstance(element, list) and not self._phases:
+            self._refuse("is a list of lists, not of trace events", remedy=_EXPORTED)
         else:
-            kind = "lists" if isinstance(element, list) else "strings" if isinstance(element, str) else "numbers"
-            self._refuse(f"is a list of {kind}, not of trace events", remedy=_EXPORTED)
+            self._elements += 1
+            self.notes.add("an element of traceEvents that is no object", at)
 
     def _separator(self, close: bytes) -> None:
         """Step over the comma after a member or an element."""
@@ -223,7 +230,7 @@ class _Document:
                 if not self._text.grow():
                     self._refuse_cut(short.inside)
             except Broken as broken:
-                self._refuse(f"is malformed at byte {self._text.offset + broken.at}: {broken.what}", remedy=_AGAIN)
+                self._refuse_malformed(broken)
             else:
                 return self._use(repair, value, end)
 
@@ -231,29 +238,38 @@ class _Document:
         """The element at the head of the text.
 
         Raises:
-            Broken: it cannot be read, and the text now begins after it.
+            Broken: it cannot be read, no figure rests on it, and the text now begins after it.
         """
         while True:
             repair = Repair(self._text.data)
             try:
                 value, end = repair.value(0, "element")
-            except (Short, Broken) as fault:
-                if isinstance(fault, Short) and len(self._text.data) < BLOCK_BYTES and self._text.grow():
+            except Short as short:
+                if len(self._text.data) < LONGEST_USUAL_BYTES and self._text.grow():
                     continue
-                self._resume_after(fault)
+                self._give_up(Broken(f"{short.inside} that is not closed", 0))
+                if len(self._text.data) > LONGEST_VALUE_BYTES or not self._text.grow():
+                    self._refuse_cut(short.inside)
+            except Broken as broken:
+                while self._text.grow() and len(self._text.data) < LONGEST_USUAL_BYTES:
+                    pass
+                self._give_up(broken)
+                self._refuse_malformed(broken)
             else:
                 return self._use(repair, value, end)
 
-    def _resume_after(self, fault: Short | Broken) -> NoReturn:
-        """Find where the next event begins or the list ends, drop all before, and raise what is wrong as `Broken`."""
-        while not (resume := _BETWEEN_EVENTS.search(self._text.data) or _AFTER_EVENTS.search(self._text.data)):
-            if len(self._text.data) > LONGEST_VALUE_BYTES or not self._text.grow():
-                if isinstance(fault, Short):
-                    self._refuse_cut(fault.inside)
-                at = self._text.offset + fault.at
-                self._refuse(f"is malformed at byte {at}: {fault.what}", remedy=_AGAIN)
+    def _give_up(self, broken: Broken) -> None:
+        """Raise `broken` and begin the text where the next event begins or the list ends, if that can be seen.
+
+        An event that a figure rests on is not given up: a count that is silently short is worse than none.
+        """
+        resume = _BETWEEN_EVENTS.search(self._text.data) or _AFTER_EVENTS.search(self._text.data)
+        if not resume:
+            return
+        if _COUNTED.search(self._text.data, 0, resume.start()):
+            self._refuse_malformed(broken)
         self._text.drop(resume.start(1))
-        raise Broken(f"{fault.inside} that is not closed", 0) if isinstance(fault, Short) else fault
+        raise broken
 
     def _use(self, repair: Repair, value: _T, end: int) -> _T:
         for at, what in repair.flaws:
@@ -279,8 +295,11 @@ class _Document:
         self._pending, self._pending_text, self._pending_bytes = [], [], 0
 
     def _refuse_cut(self, inside: str) -> NoReturn:
-        whole = f" of traceEvents, after {self._elements:,} whole events" if self._has_events else ""
-        self._refuse(f"is cut off: it ends at byte {self._text.end}, inside {inside}{whole}", remedy=_AGAIN)
+        place = f"{inside} of traceEvents, after {self._elements:,} whole events" if self._in_events else inside
+        self._refuse(f"is cut off: it ends at byte {self._text.end}, inside {place}", remedy=_AGAIN)
+
+    def _refuse_malformed(self, broken: Broken) -> NoReturn:
+        self._refuse(f"is malformed at byte {self._text.offset + broken.at}: {broken.what}", remedy=_AGAIN)
 
     def _refuse(self, what: str, *, remedy: str) -> NoReturn:
         raise UnreadableInput(what, where=self._where, remedy=remedy)

@@ -65,13 +65,22 @@ def _exact_ns(value: object) -> int:
 
 def integers(values: Sequence[object]) -> Int64:
     """Integers given as numbers or text, `UNSAID` where one is missing, fractional or beyond int64."""
+    column = _already_integers(values)
+    return np.array([_integer(value) for value in values], dtype=np.int64) if column is None else column
+
+
+def identifiers(values: Sequence[object]) -> Int64:
+    """Ids given as numbers or text, `UNSAID` where one is missing; one beyond int64 is folded into it, still an id."""
+    column = _already_integers(values)
+    return np.array([_identifier(value) for value in values], dtype=np.int64) if column is None else column
+
+
+def _already_integers(values: Sequence[object]) -> Int64 | None:
     try:
         column = np.array(values)
     except (TypeError, ValueError, OverflowError):
-        column = np.empty(0, dtype=object)
-    if column.dtype == np.int64 and column.ndim == 1:
-        return column
-    return np.array([_integer(value) for value in values], dtype=np.int64)
+        return None
+    return column if column.dtype == np.int64 and column.ndim == 1 else None
 
 
 def _integer(value: object) -> int:
@@ -81,6 +90,12 @@ def _integer(value: object) -> int:
     except (DecimalException, ValueError, OverflowError):
         return UNSAID
     return number if number == exact else UNSAID
+
+
+def _identifier(value: object) -> int:
+    number = _integer(value)
+    text = str(value).strip()
+    return int(text) % 2**63 if number == UNSAID and text.isdecimal() and len(text) < 100 else number
 
 
 def floats(values: Sequence[object]) -> NDArray[np.float32]:

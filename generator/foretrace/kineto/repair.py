@@ -7,12 +7,13 @@ cut by an ellipsis, commas too many or too few, bytes that are not UTF-8. Valid 
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 DEEPEST = 64
-_SPACE = re.compile(rb"[ \t\r\n]*")
+_SPACE = re.compile(rb"\s*")
 _WORD = re.compile(rb'[^\s,:\[\]{}"]+')
 _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _TO_QUOTE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
@@ -156,7 +157,7 @@ class Repair:
             if _FOLLOWER[role].match(self._data, end + 1):
                 break
             if _UNFINISHED[role].match(self._data, end + 1):
-                raise Short("a string")
+                raise Short("a list" if role in ("item", "element") else "an object")
             end, repaired = end + 1, True
         body = self._data[at + 1 : end]
         if repaired:
@@ -207,7 +208,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(item) for item in value]
     if isinstance(value, Decimal):
-        return float(value) if abs(value) < Decimal("1e308") else None
+        return float(value) if math.isfinite(float(value)) else None
     return value
 
 

@@ -77,7 +77,7 @@ def _gunzip(first: bytes, pieces: Iterator[bytes], *, where: str) -> Iterator[by
         try:
             chunk = inflater.decompress(rest, CHUNK_BYTES)
         except zlib.error as error:
-            what = f"the gzip data is damaged near byte {packed - len(rest)} ({error})"
+            what = f"the gzip data is damaged within its bytes {packed - len(rest)} to {packed} ({error})"
             raise UnreadableInput(what, where=where, remedy="copy or record the trace again") from None
         rest = inflater.unconsumed_tail or inflater.unused_data
         unpacked += len(chunk)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SPACE = re.compile(rb"[ \t\r\n]*")
+_SPACE = re.compile(rb"\s*")
 
 
 class Text:
