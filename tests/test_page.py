@@ -202,7 +202,7 @@ def test_a_comparison_states_on_how_many_pairs_it_stood() -> None:
     (found,) = scenario().comparisons
 
     assert "CPU dispatch time of mode compile, over 2 pairs: higher on 2." in found.reach
-    assert "GPU busy of mode compile, over 2 pairs: not told apart on 2." in found.reach
+    assert "GPU busy of mode compile, over 2 pairs: within noise on 2." in found.reach
     assert "Varied: size 64, 4096." in found.reach
     assert column(found.table, "GEMM names") == ["different", "different"]
 
@@ -275,3 +275,27 @@ def test_a_scenario_without_statements_controls_or_traces_still_has_a_page() -> 
     assert found.comparisons == ()
     assert found.key_timelines == ()
     assert page.build(study).front.mismatches == ()
+
+
+def test_a_verdict_shows_the_findings_that_decided_it_and_counts_the_others() -> None:
+    found = {said.key: said for said in scenario().statements}
+
+    assert [line.measured for line in found["2"].lines] == ["2 kernels in each of 3 steps"]
+    assert [link.text for link in found["2"].lines[0].variants] == ["64-eager", "1024-eager"]
+    assert found["2"].lines[0].others == "and 1 more"
+    assert found["P1-13"].lines[0].part == "same gemm kernel names for mode eager and compile"
+
+
+def test_a_control_that_differs_from_itself_makes_smaller_differences_mean_nothing() -> None:
+    study = studies.study()
+    investigation = study.investigations["matmul_add"]
+    slower = {"64-eager": facts_builder.facts({"size": 64, "mode": "eager"}, dispatch_us=studies.around(42.0))}
+    study = msgspec.structs.replace(
+        study, investigations={"matmul_add": msgspec.structs.replace(investigation, repeats=slower)}
+    )
+
+    assert scenario().drift == ""
+    assert "CPU dispatch time 2.00×" in scenario(study).drift
+    (found,) = scenario(study).comparisons
+    assert "CPU dispatch time of mode compile, over 2 pairs: within noise on 2." in found.reach
+    assert found.table.rows[0][1].detail.endswith(", within noise")

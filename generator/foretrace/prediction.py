@@ -62,6 +62,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     about: tuple[str, ...]
     state: State
     measured: str  # may hold names from the trace: hostile text
+    part: str = ""  # of a statement of several parts: the one that it is about, in words
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -371,7 +372,8 @@ class AllOf(Expectation, frozen=True, kw_only=True, tag="all"):
 
     def find(self, measured: Measured) -> Iterator[Finding]:  # noqa: D102
         for part in self.parts:
-            yield from tuple(part.find(measured)) or (_no_variant(),)
+            for finding in tuple(part.find(measured)) or (_no_variant(),):
+                yield msgspec.structs.replace(finding, part=finding.part or part.describe())
 
 
 Kind = (

@@ -38,8 +38,17 @@ def interval(found: Summary, unit: str, *, typical: float | None = None) -> str:
     """The interval that holds the median, in words; "" for what was counted."""
     if found.count == 1:
         return ""
-    step, name = units.scale(unit, found.median if typical is None else typical)
-    text = f"{units.number(found.low / step)} … {units.number(found.high / step)}"
+    return between(found.low, found.high, unit, typical=found.median if typical is None else typical)
+
+
+def between(low: float, high: float, unit: str, *, typical: float) -> str:
+    """Two values in one unit; the one value where they are equal."""
+    if low == high:
+        return units.quantity(low, unit, typical=typical)
+    if unit in {"count", "registers", "threads"}:
+        return f"{units.quantity(low, unit)} … {units.quantity(high, unit)}"
+    step, name = units.scale(unit, typical)
+    text = f"{units.number(low / step)} … {units.number(high / step)}"
     return f"{text}×" if name == "×" else f"{text} {name}".rstrip()
 
 
@@ -54,9 +63,8 @@ def reach(found: Summary | None, unit: str, *, typical: float | None = None) -> 
     """The smallest and the largest sample."""
     if found is None or found.count == 1:
         return missing("there are no samples")
-    step, name = units.scale(unit, found.median if typical is None else typical)
-    text = f"{units.number(found.minimum / step)} … {units.number(found.maximum / step)} {name}"
-    return Cell(text=text.rstrip(), order=_order(found.maximum))
+    text = between(found.minimum, found.maximum, unit, typical=found.median if typical is None else typical)
+    return Cell(text=text, order=_order(found.maximum))
 
 
 def amount(value: float | None, unit: str, *, typical: float | None = None) -> Cell:

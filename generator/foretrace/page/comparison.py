@@ -11,7 +11,7 @@ import msgspec
 from foretrace.facts import QUANTITIES, Facts, Params
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, Comparison, Table
-from foretrace.prediction import Unmeasured, change
+from foretrace.prediction import Unmeasured, change, said
 from foretrace.stats import Summary
 
 COMPARED = ("dispatch_us", "step_us", "gpu_busy_us")
@@ -79,6 +79,15 @@ def noise(facts: Mapping[str, Facts | Unmeasured], repeats: Mapping[str, Facts],
     return None
 
 
+def drift(control: Noise | None) -> str:
+    """Where the control differs from itself by more than its own spread, in words; "" where it does not."""
+    moved = {key: ratio for key, ratio in control.ratios.items() if not ratio.low <= 1 <= ratio.high} if control else {}
+    listed = [f"{QUANTITIES[key].title} {said(ratio, 'ratio')}" for key, ratio in moved.items()]
+    if not listed:
+        return ""
+    return f"The second measurement came out otherwise: {', '.join(listed)}. Smaller differences say nothing here."
+
+
 def comparisons(
     facts: Mapping[str, Facts | Unmeasured], baseline: Params, *, slug: str, control: Noise | None
 ) -> tuple[Comparison, ...]:
@@ -89,7 +98,7 @@ def comparisons(
         if pairs:
             table = _table(pairs, slug, f"{worded(other)} against {worded(baseline)}", control)
             anchor = re.sub(r"[^A-Za-z0-9]+", "-", f"against-{worded(other)}").strip("-")
-            reach = _reach(pairs, tuple(baseline), worded(other))
+            reach = _reach(pairs, tuple(baseline), worded(other), control)
             found.append(Comparison(title=worded(other), anchor=anchor, table=table, reach=reach))
     return tuple(found)
 
@@ -103,8 +112,11 @@ def extent(params: Sequence[Params]) -> tuple[str, ...]:
         values = list(dict.fromkeys(found[key] for found in params if key in found))
         words = f"{key} {', '.join(map(str, values))}"
         (varied if len(values) > 1 else single).append(words)
-    said = [f"Varied: {'; '.join(varied)}."] if varied else []
-    return (*said, *([f"Held fixed, so nothing is said about other values: {'; '.join(single)}."] if single else []))
+    sentences = [f"Varied: {'; '.join(varied)}."] if varied else []
+    return (
+        *sentences,
+        *([f"Held fixed, so nothing is said about other values: {'; '.join(single)}."] if single else []),
+    )
 
 
 def _others(found: Iterable[Facts | Unmeasured], baseline: Params) -> list[Params]:
@@ -147,9 +159,9 @@ def _ratio(theirs: Facts, ours: Facts, quantity: str, control: Noise | None) -> 
     if isinstance(found, str):
         return cells.missing(found)
     cell = cells.spread_out(found, "ratio")
-    own = control.ratios.get(quantity) if control else None
-    within = own is not None and min(own.low, 1) <= found.median <= max(own.high, 1)
-    return msgspec.structs.replace(cell, hint="within the run's own A/A noise" if within else "")
+    low, high = _noise_of(quantity, control)
+    within = control is not None and low <= found.median <= high
+    return msgspec.structs.replace(cell, detail=f"{cell.detail}, within noise") if within else cell
 
 
 def _turned(ours: str, theirs: str) -> Cell:
@@ -162,27 +174,34 @@ def _names(ours: Facts, theirs: Facts) -> Cell:
     one, other = _gemms(ours), _gemms(theirs)
     if not one or not other:
         return cells.missing("no GEMM kernel on one side")
-    said = f"{' + '.join(sorted(one))}" if one == other else f"{' + '.join(sorted(one))} → {' + '.join(sorted(other))}"
-    return Cell(text="same" if one == other else "different", full=said, kind="code")
+    spelt = f"{' + '.join(sorted(one))}" if one == other else f"{' + '.join(sorted(one))} → {' + '.join(sorted(other))}"
+    return Cell(text="same" if one == other else "different", full=spelt, kind="code")
 
 
 def _gemms(facts: Facts) -> Counter[str]:
     return Counter({row.name: sum(row.per_step) for row in facts.kernels if row.family == "gemm"})
 
 
-def _reach(pairs: Sequence[Pair], keys: Sequence[str], what: str) -> tuple[str, ...]:
-    said = [sentence for quantity in COMPARED if (sentence := _direction(pairs, quantity, what))]
+def _reach(pairs: Sequence[Pair], keys: Sequence[str], what: str, control: Noise | None) -> tuple[str, ...]:
+    noise = {quantity: _noise_of(quantity, control) for quantity in COMPARED}
+    directions = [sentence for key in COMPARED if (sentence := _direction(pairs, key, what, noise=noise[key]))]
     rest = [{key: value for key, value in theirs.params.items() if key not in keys} for *_, theirs in pairs]
-    return (*said, *extent(rest))
+    return (*directions, *extent(rest))
 
 
-def _direction(pairs: Sequence[Pair], quantity: str, what: str) -> str:
-    """On how many pairs a quantity is higher, lower, or not told apart."""
+def _noise_of(quantity: str, control: Noise | None) -> tuple[float, float]:
+    """The ratios that the control reaches against itself, 1 among them."""
+    own = control.ratios.get(quantity) if control else None
+    return (min(own.low, 1.0), max(own.high, 1.0)) if own else (1.0, 1.0)
+
+
+def _direction(pairs: Sequence[Pair], quantity: str, what: str, *, noise: tuple[float, float]) -> str:
+    """On how many pairs a quantity is higher, lower, or not told apart from the run's noise."""
     ratios = [found for _, ours, _, theirs in pairs if isinstance(found := change(theirs, ours, quantity), Summary)]
     if not ratios:
         return ""
-    higher, lower = sum(found.low > 1 for found in ratios), sum(found.high < 1 for found in ratios)
-    counted = {"higher": higher, "lower": lower, "not told apart": len(ratios) - higher - lower}
+    higher, lower = sum(found.low > noise[1] for found in ratios), sum(found.high < noise[0] for found in ratios)
+    counted = {"higher": higher, "lower": lower, "within noise": len(ratios) - higher - lower}
     parts = [f"{word} on {number}" for word, number in counted.items() if number]
     pairs_said = "the one pair" if len(ratios) == 1 else f"{len(ratios)} pairs"
     return f"{QUANTITIES[quantity].title} of {what}, over {pairs_said}: {', '.join(parts)}."

@@ -125,6 +125,16 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     variants: tuple[Link, ...]
     state: State
     measured: str
+    part: str
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding that decided a verdict, with the variants that it was found for."""
+
+    measured: str
+    part: str  # of a statement of several parts: which one, in words
+    variants: tuple[Link, ...]
+    others: str  # how many more variants, in words
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,7 +154,9 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[Said, ...]
     because: str
     state: State
-    measured: str
+    measured: str  # what decided it, in short
+    lines: tuple[Line, ...]  # the same, one by one
+    more: str  # what `lines` leaves out, in words
     evidence: tuple[Evidence, ...]
     figure: str = ""  # as published
     on: str = ""
@@ -259,6 +271,7 @@ class ScenarioPage(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str  # what comparisons start from, in words
     comparisons: tuple[Comparison, ...]
     noise: Table | None
+    drift: str  # where the control differs from itself by more than its spread, in words
     reach: tuple[str, ...]
     variants: Table
     failures: tuple[tuple[Link, Notice], ...]

@@ -106,6 +106,7 @@ def build(
             baseline=comparison.worded(sealed.scenario.baseline),
             comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug, control=control),
             noise=control.table if control else None,
+            drift=comparison.drift(control),
             reach=comparison.extent([facts.params for facts in found.facts.values() if isinstance(facts, Facts)]),
             variants=_variants(pages),
             failures=_failures(pages),

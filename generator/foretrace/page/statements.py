@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from foretrace.page import addresses
-from foretrace.page.models import Evidence, Link, Said, Score, Statement
-from foretrace.prediction import AllOf, Kind, State, Where
+from foretrace.page.models import Evidence, Line, Link, Said, Score, Statement
+from foretrace.prediction import AllOf, Kind, State, Verdict, Where
 from foretrace.study import Investigation, Judged
 
 STATES: dict[State, str] = {
@@ -19,6 +20,9 @@ STATES: dict[State, str] = {
     ),
 }
 """What each verdict means."""
+
+LINES, VARIANTS, SHORT = 3, 2, 180
+"""The most findings beside a verdict, variants beside a finding, and characters of a finding; the evidence has all."""
 
 
 def statements(found: Investigation) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
@@ -44,21 +48,26 @@ def where(asked: Where) -> str:
 
 def _statement(slug: str, judged: Judged, *, key: str) -> Statement:
     claim, verdict = judged.claim, judged.verdict
-    kind = "claim" if claim else "prediction"
+    kind: Literal["prediction", "claim"] = "claim" if claim else "prediction"
+    parts = tuple(_parts(judged.expectation))
+    lines = tuple(_deciding(slug, verdict, about=parts[0].text if claim and len(parts) == 1 else ""))
     return Statement(
         key=key,
         anchor=f"{kind}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', key)}",
-        kind="claim" if claim else "prediction",
+        kind=kind,
         words=claim.statement if claim else "",
-        parts=tuple(_parts(judged.expectation)),
+        parts=parts,
         because=judged.expectation.because,
         state=verdict.state,
-        measured=verdict.measured,
+        measured=_short(verdict.measured),
+        lines=lines[:LINES],
+        more=f"and {len(lines) - LINES} more" if len(lines) > LINES else "",
         evidence=tuple(
             Evidence(
-                variants=tuple(Link(name, addresses.variant(slug, name)) for name in finding.about),
+                variants=_links(slug, finding.about),
                 state=finding.state,
                 measured=finding.measured,
+                part=finding.part,
             )
             for finding in verdict.findings
         ),
@@ -68,7 +77,33 @@ def _statement(slug: str, judged: Judged, *, key: str) -> Statement:
     )
 
 
-def _parts(expectation: Kind) -> Iterable[Said]:
+def _deciding(slug: str, verdict: Verdict, *, about: str) -> Iterator[Line]:
+    """The findings that decided a verdict, those that say the same of several variants as one.
+
+    `about` is what was looked at, where neither a part of the statement nor its words say so.
+    """
+    said: dict[tuple[str, str], dict[str, None]] = {}
+    for finding in verdict.findings:
+        if finding.state == verdict.state:
+            said.setdefault((finding.part or about, finding.measured), {}).update(dict.fromkeys(finding.about))
+    for (part, measured), names in said.items():
+        yield Line(
+            measured=_short(measured),
+            part=part,
+            variants=_links(slug, tuple(names)[:VARIANTS]),
+            others=f"and {len(names) - VARIANTS} more" if len(names) > VARIANTS else "",
+        )
+
+
+def _links(slug: str, names: Iterable[str]) -> tuple[Link, ...]:
+    return tuple(Link(name, addresses.variant(slug, name)) for name in names)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[:SHORT].rstrip()}…"
+
+
+def _parts(expectation: Kind) -> Iterator[Said]:
     if isinstance(expectation, AllOf):
         for part in expectation.parts:
             yield from _parts(part)

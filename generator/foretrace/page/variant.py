@@ -194,7 +194,7 @@ def _quantities(facts: Facts, here: str) -> Table:
         (
             Cell(text=QUANTITIES[key].title, to=f"{addresses.DEFINITIONS}#{key}", hint=QUANTITIES[key].meaning),
             Cell(text=units.quantity(found.median, QUANTITIES[key].unit)),
-            Cell(text=cells.interval(found, QUANTITIES[key].unit) or "counted"),
+            Cell(text=cells.interval(found, QUANTITIES[key].unit) or "one value"),
             cells.spread(found),
             cells.reach(found, QUANTITIES[key].unit),
             cells.count(found.count),
