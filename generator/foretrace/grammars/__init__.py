@@ -47,7 +47,7 @@ def decode(name: str) -> Reading:
     if parsed.truncated:
         fields["truncated"] = True
         notes = [*notes, CUT]
-    left = unread(parsed.text[: parsed.rest], [*draft.marks, *_frame(parsed)])
+    left = unread(parsed, [*draft.marks, *_frame(parsed)])
     return Reading(name, draft.family, draft.library, fields, tuple(notes), left)
 
 

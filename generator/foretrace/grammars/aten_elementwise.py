@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 
-from foretrace.grammars.reading import Draft, Examples, Family, Grammar, Term, Terms
+from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
 from foretrace.grammars.spelling import Argument, Name, dtype, number
 
 PATTERN = re.compile(
     r"(?:at::native::(?:\w++::)*+)?(?:vectorized_elementwise_kernel|unrolled_elementwise_kernel"
     r"|elementwise_kernel_manual_unroll|elementwise_kernel_with_index|vectorized_templated_elementwise_kernel"
-    r"|unrolled_templated_elementwise_kernel)$"
+    r"|unrolled_templated_elementwise_kernel"
+    r"|unrolled_elementwise_kernel_for_multi_outputs)$"
     r"|at::native::(?:\w++::)*+(?:elementwise_kernel|legacy_elementwise_kernel|modern_elementwise_kernel)$"
     r"|at::native::xpu::(?:\w++::)*+(?:Vectorized|Unrolled|Legacy|Templated)?\w*?ElementwiseKernel\w*$"
 )
@@ -28,11 +29,12 @@ LAYOUTS = {
     "legacy_elementwise_kernel": ("threads", "vt", "functor"),
     "elementwise_kernel_manual_unroll": ("threads", "vt", "functor"),
     "elementwise_kernel_with_index": ("index", "functor"),
+    "unrolled_elementwise_kernel_for_multi_outputs": ("access", "functor", "operands"),
     "VectorizedElementwiseKernel": ("vec", "functor", "operands"),
     "UnrolledElementwiseKernel": ("functor", "operands"),
 }
 WORD = re.compile(r"[A-Za-z_]\w*+(?!::)")
-LAMBDA = re.compile(r"lambda\(([^()]+?)(?:, [^()]*)?\)")
+LAMBDA = re.compile(r"lambda\(([^()]+)\)")
 OPERANDS = re.compile(r"(?:char ?\*), (?:\(unsigned long\)|\(int\))?(\d+)")
 SKIPPED = frozenset({
     "BFloat16", "BUnaryFunctor", "AUnaryFunctor", "BinaryFunctor", "Float8_e4m3fn", "Float8_e4m3fnuz", "Float8_e5m2",
@@ -52,7 +54,7 @@ FUNCTOR = re.compile(
 )
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 COPIES = {"direct_copy", "bfloat16_copy", "float8_copy", "float16_copy", "copy", "copy_device_to_device"}
-FAMILIES: dict[str, Family] = {"copy": "copy", "group_norm": "norm", "layer_norm": "norm", "batch_norm": "norm"}
+NORM = re.compile(r"(group_norm|layer_norm|batch_norm)(?:_(backward)|_\w+)?$")
 TERMS: Terms = {
     "launcher": Term("ATen's elementwise loop; vectorized: contiguous memory", "B"),
     "strided": Term("ATen's elementwise loop for memory that is not contiguous", "B"),
@@ -112,7 +114,13 @@ def _functor(draft: Draft, argument: Argument) -> None:
     if found is None:
         return
     op = operation(found[0])
-    draft.family = FAMILIES.get(op, "pointwise")
+    if norm := NORM.match(op):
+        draft.family = "norm"
+        op = norm[1]
+        if norm[2]:
+            draft.fields |= {"norm_pass": "bwd"}
+    elif op == "copy":
+        draft.family = "copy"
     draft.say((argument.start + found.start(), argument.start + found.end()), "op", op)
     kind = _type(text, found)
     if kind:
@@ -124,7 +132,7 @@ def _functor(draft: Draft, argument: Argument) -> None:
 def operation(functor: str) -> str:
     """The operation a functor or kernel function is named after: `CompareGEFunctor` → compare."""
     if "_" in functor and not functor.startswith("CUDAFunctor"):
-        op = SUFFIX.sub("", functor.removeprefix("launch_"))
+        op = SUFFIX.sub("", functor.removeprefix("launch_").lstrip("_"))
         op = op.removesuffix("_scalar") if functor.startswith("launch_") else op
         return "copy" if op in COPIES else op
     match = FUNCTOR.match(functor)
@@ -139,7 +147,10 @@ def _type(text: str, found: re.Match[str]) -> str | None:
     if begin and (kind := dtype(re.split(r"[,>]", text[begin : begin + 40], maxsplit=1)[0])):
         return kind
     kinds = LAMBDA.search(text, found.end())
-    return dtype(kinds[1]) if kinds else None
+    if kinds is None:
+        return None
+    known = [kind for part in kinds[1].split(", ") if (kind := dtype(part))]
+    return next((kind for kind in known if kind != "bool"), known[0] if known else None)
 
 
 GRAMMAR = Grammar(

@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
-from foretrace.grammars.spelling import Argument, Name, dtype, number
+from foretrace.grammars.spelling import Argument, Name, dtype
 
 PATTERN = re.compile(r"(?:[\w:]*::)?multi_tensor_apply_kernel(?:_\w+)?$")
 LISTS = re.compile(
-    r"(?:\w+::|\(anonymous namespace\)::|<unnamed>::)*(\w*?)TensorList\w*Metadata<(?:\(int\)|int=)?(\d+)"
+    r"(?:\w+::|\(anonymous namespace\)::|<unnamed>::)*(\w*?)TensorList\w*Metadata<(?:[\w:]+, )?(?:\(int\)|int=)?(\d+)"
 )
 FUNCTOR = re.compile(r"(?:\w+::|\(anonymous namespace\)::|<unnamed>::)*(\w+)(?:<([^<>,]*(?:<[^<>]*>)?))?")
+PLAIN = re.compile(r"(?:\w+::)*(?:float|double|int|long|bool|char|unsigned|short|void|BFloat16|Half|\d)\b|.*[*)]")
 OPS = {"plus": "add", "minus": "sub", "multiplies": "mul", "divides": "div"}
+OPTIMIZER = re.compile(r"(?:Fused)?(Adam|Sgd|Adagrad|Lamb|LAMB|NovoGrad)\w*?(?:Math)?Functor$")
 TERMS: Terms = {
     "launcher": Term("one launch over a list of tensors", "B"),
     "lists": Term("how many lists of tensors go in and out together", "B"),
@@ -33,6 +35,15 @@ EXAMPLES: Examples = {
     "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>(int)": {
         "functor": "BinaryOpScalarFunctor", "op": "mul", "dtype": "f32", "lists": 1,
     },
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
+    "FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, "
+    "(at::native::(anonymous namespace)::ADAM_MODE)1, false>, float const*, double, double, bool>(int)": {
+        "functor": "FusedAdamMathFunctor", "op": "adamw", "dtype": "f32", "lists": 4,
+    },
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
+    "TensorListScalarListMetadata<float, 1>, at::native::(anonymous namespace)::BinaryOpScalarListFunctor<float, 1, "
+    "1, 0>, "
+    "std::divides<float> >(int)": {"functor": "BinaryOpScalarListFunctor", "op": "div", "lists": 1},
 }  # fmt: skip
 
 
@@ -59,12 +70,17 @@ def _functor(draft: Draft, argument: Argument, match: re.Match[str]) -> None:
     draft.say(argument.span, "functor", match[1])
     if kind := dtype(match[2] or ""):
         draft.fields["dtype"] = kind
+    if fused := OPTIMIZER.match(match[1]):
+        draft.fields["op"] = fused[1].lower()
+        if "ADAM_MODE)1" in argument.text:
+            draft.fields["op"] = "adamw"
 
 
 def _operation(draft: Draft, arguments: list[Argument]) -> None:
     for argument in arguments:
         match = FUNCTOR.match(argument.text)
-        if match and dtype(argument.text) is None and number(argument.text) is None and "op" not in draft.fields:
+        text = argument.text
+        if match and not PLAIN.match(text) and "op" not in draft.fields:
             word = match[1]
             draft.say(argument.span, "op", OPS.get(word, word.removesuffix("Functor").lower()))
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from foretrace.grammars.functions import Function, Table
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
-from foretrace.grammars.spelling import Name, dtype
+from foretrace.grammars.spelling import Name, dtype, number
 
 WARP = ("dtype", "dtype_out", "accum", "log2_elements", "log_softmax", "masked")
 TABLE = Table(
@@ -31,6 +31,7 @@ TERMS: Terms = {
     "accum": Term("accumulator type", "B"),
     "log2_elements": Term("the row is at most two to this power long", "B"),
     "log_softmax": Term("log-softmax instead of softmax", "B"),
+    "ilp": Term("elements per thread at once", "B"),
     "masked": Term("with a mask", "B"),
 }
 EXAMPLES: Examples = {
@@ -49,6 +50,8 @@ def read(name: Name) -> Draft:
     draft = TABLE.read(name)
     if not name.symbol.startswith("softmax_warp"):
         roles = ["dtype", "accum", "dtype_out"]
+        if name.arguments and number(name.arguments[0].text) is not None:
+            draft.mark(name.arguments[0].span, "ilp")
         for argument in name.arguments:
             if "SoftMax" in argument.text:
                 draft.say(argument.span, "log_softmax", "LogSoftMax" in argument.text)

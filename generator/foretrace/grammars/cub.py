@@ -26,11 +26,15 @@ TABLE = Table(
     ),
     namespaces=r"(?:\w++::)*?(?:cub|thrust|hipcub)::(?:\w++::)*?",
 )  # fmt: skip
-AGENT = re.compile(r"__(scan|reduce|merge_sort|radix_sort|parallel_for|copy_if|unique|partition|transform)\b")
+AGENT = re.compile(
+    r"__(parallel_for|scan|reduce|unique_by_key|merge_sort|radix_sort|copy_if|unique|partition"
+    r"|transform)\b"
+)
 AGENTS: dict[str, tuple[Family, str]] = {"scan": ("reduction", "scan"), "reduce": ("reduction", "reduce"),
 "merge_sort": ("sort", "sort"),
           "radix_sort": ("sort", "sort"), "copy_if": ("index", "select"), "unique": ("index", "select"),
-          "partition": ("index", "select")}  # fmt: skip
+          "partition": ("index", "select"), "unique_by_key": ("index", "select"), "parallel_for": ("pointwise",
+          "for_each")}  # fmt: skip
 REDUCTIONS = re.compile(r"\b(?:cub|std|thrust|__4)::(?:\w+::)?(Sum|plus|Max|maximum|Min|minimum|ArgMax|ArgMin)\b")
 NAMES = {"Sum": "sum", "plus": "sum", "Max": "max", "maximum": "max", "Min": "min", "minimum": "min",
 "ArgMax": "argmax",

@@ -34,7 +34,8 @@ TABLE = Table(
         "other", {}),
         Function(r"globalKernel", "pointwise", {"op": "epilogue"}),
     ),
-    namespaces=r"(?:cublasLt::(?:\w++::)*+|cublas::(?:\w++::)*+|internal::gemvx::|magma\w*::|cusolver\w*::)?",
+    namespaces=r"(?:epilogue::impl::|cublasLt::(?:\w++::)*+|cublas::(?:\w++::)*+|internal::gemvx::|magma\w*::"
+    r"|cusolver\w*::)?",
 )  # fmt: skip
 PATTERN = re.compile(TABLE.pattern.pattern + r"|internal::gemvx::kernel$")
 TERMS: Terms = {

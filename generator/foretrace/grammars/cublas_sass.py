@@ -75,9 +75,9 @@ def _types(draft: Draft, match: re.Match[str]) -> None:
     accum = ACCUMULATORS[match["acc"]]
     digits = match["mma"]
     draft.say(match.span("acc"), "accum", accum)
-    if digits:
-        draft.say(match.span("mma"), "mma", SHAPES.get(digits, digits))
-    else:
+    if digits in SHAPES:
+        draft.say(match.span("mma"), "mma", SHAPES[digits])
+    elif not digits:
         draft.fields["mma"] = "none"
     gemm = match.end("mma")
     draft.mark((gemm, gemm + 4), "gemm")

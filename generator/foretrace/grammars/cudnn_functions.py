@@ -43,6 +43,7 @@ TABLE = Table(
         r"|add_tensor\w*"
                  r"|setTensor\w*|setOutputKernel", "pointwise", {}),
         Function(r"CTC\w+", "other", {}),
+        Function(r"compute_dot_do_o\w*|convert_dq_to_16bits\w*", "attention", {"attn_pass": "bwd"}),
     ),
     namespaces=r"(?:cudnn::(?:\w++::)*+|cask_cudnn\w*::(?:\w++::)*+)?",
 )  # fmt: skip

@@ -65,9 +65,9 @@ def read(name: Name) -> Draft:
     draft.say(match.span("arch"), "arch", ARCHES[match["arch"]])
     accum = ACCUMULATORS[match["acc"]]
     draft.say(match.span("acc"), "accum", accum)
-    if match["mma"]:
-        draft.say(match.span("mma"), "mma", SHAPES.get(match["mma"], match["mma"]))
-    else:
+    if match["mma"] in SHAPES:
+        draft.say(match.span("mma"), "mma", SHAPES[match["mma"]])
+    elif not match["mma"]:
         draft.fields["mma"] = "none"
     draft.mark((match.end("mma"), match.end("mma") + 5), "conv")
     if match["algo"]:

@@ -22,6 +22,7 @@ TERMS: Terms = {
     "attn_pass": Term("fprop forward, bprop backward", "B"),
     "mma": Term("kind of matrix instruction", "B"),
     "width": Term("a type of 16 bits, fp16 or bf16", "B"),
+    "flash": Term("one pass over keys and values, scores are not stored", "B"),
     "knob": Term("number of the variant", "B"),
     "cluster": Term("thread-block cluster", "B"),
 }
@@ -42,8 +43,11 @@ def read(name: Name) -> Draft:
         return draft
     draft.mark((match.start(), match.end() if not match["arch"] else match.start("arch")), "library")
     draft.take(match, "arch")
+    if match["flash"]:
+        draft.mark(match.span("flash"), "flash")
     if match["way"]:
         draft.say(match.span("way"), "attn_pass", "fwd" if match["way"] == "fprop" else "bwd")
+    knob = False
     for word, span in words(name, match.end()):
         if word.startswith("cga") and word[3:4].isdecimal():
             draft.say(span, "cluster", word[3:])
@@ -51,8 +55,9 @@ def read(name: Name) -> Draft:
             draft.mark(span, "mma")
         elif word == "f16":
             draft.mark(span, "width")
-        elif word == "knob":
+        elif word == "knob" or (knob and word.isdecimal()):
             draft.mark(span, "knob")
+        knob = word == "knob"
     draft.note("f16 stands for any type of 16 bits; it shows for bf16 too")
     return draft
 

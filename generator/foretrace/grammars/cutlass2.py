@@ -90,6 +90,8 @@ def read(name: Name) -> Draft:
             draft.mark(match.span(group), term, match[group])
     for group in ("tile", "tile_k", "stages", "layout", "align"):
         draft.take(match, group)
+    if match["align"]:
+        draft.mark((match.start("align") - len("align"), match.start("align")), "align")
     if draft.family == "gemm":
         draft.note("whether K was split does not show in the name")
     if match["arch"]:
@@ -107,9 +109,9 @@ def _types(draft: Draft, match: re.Match[str]) -> None:
     if unit in ("sptensorop", "bssptensorop"):
         draft.fields["sparse"] = "2:4"
     draft.say(match.span("acc"), "accum", accum)
-    if match["mma"]:
-        draft.say(match.span("mma"), "mma", SHAPES.get(match["mma"], match["mma"]))
-    else:
+    if match["mma"] in SHAPES:
+        draft.say(match.span("mma"), "mma", SHAPES[match["mma"]])
+    elif not match["mma"]:
         draft.fields["mma"] = "none"
     if match["inter"]:
         draft.mark(match.span("inter"), "intermediate", match["inter"])

@@ -12,7 +12,8 @@ from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
 from foretrace.grammars.spelling import Name
 
 PATTERN = re.compile(
-    r"[a-z_]+_fusion(?:_\d+)?$|Eigen::|tensorflow::|onnxruntime::|cusparse::|Run$|(?:\w++::)*+csrmm_\w+"
+    r"[a-z_]+_fusion(?:_\d+)?$|Eigen::|tensorflow::|onnxruntime::|cusparse::|Run$|(?:\w++::)*+csrm[mv]_\w+"
+    r"|convert_(?:Coo|Csr)To\w+$"
     r"|cusparse\w*$"
 )
 TERMS: Terms = {
@@ -37,16 +38,15 @@ def read(name: Name) -> Draft:
     draft = Draft("other", "unknown")
     draft.mark(name.leaf, "function")
     if "_fusion" in subject:
-        draft.library, draft.family = "xla", "pointwise"
+        draft.library = "xla"
+        draft.family = "reduction" if "reduce" in subject else "pointwise" if subject.startswith("loop_") else "other"
         draft.note("an XLA fusion; what was fused does not show")
-        if "reduce" in subject:
-            draft.family = "reduction"
     elif subject.startswith("Eigen"):
         draft.library, draft.family = "tensorflow", "pointwise"
-    elif "cusparse" in subject or "csrmm" in subject:
+    elif "cusparse" in subject or subject.startswith(("csrm", "convert_")):
         draft.library = "cusparse"
-        if re.search(r"csrmm|spmm", subject, re.IGNORECASE):
-            draft.fields["op"] = "spmm"
+        if product := re.search(r"csrm([mv])|spm([mv])", subject, re.IGNORECASE):
+            draft.fields["op"] = "spmm" if "m" in product.groups() else "spmv"
     elif subject.startswith("onnxruntime"):
         draft.library = "onnxruntime"
         draft.family = "pointwise" if re.search(r"ElementWise|Elementwise|_Fill", subject) else "other"

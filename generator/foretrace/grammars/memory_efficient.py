@@ -20,6 +20,7 @@ HEAD = re.compile(
     r"(?:_(?P<arch>sm\d+)(?![^\W_]))?"
 )
 TERMS: Terms = {
+    "library": Term("memory-efficient attention, built on CUTLASS", "A"),
     "attn_pass": Term("F forward, B backward", "A"),
     "dtype": Term("element type", "A"),
     "aligned": Term("whether the operands are aligned for wide loads", "A"),
@@ -47,11 +48,14 @@ def read(name: Name) -> Draft:
     match = HEAD.match(name.text, name.inner, name.end)
     if match is None:
         return draft
+    draft.mark((match.start(), match.start("way")), "library")
     draft.say(match.span("way"), "attn_pass", "fwd" if match["way"] == "F" else "bwd")
     draft.say(match.span("dtype"), "dtype", TYPES.get(match["dtype"], match["dtype"]))
     for group in ("block_m", "block_n", "accum_storage", "arch"):
         draft.take(match, group)
     draft.take(match, "k", "max_head_dim")
+    if match["k"]:
+        draft.mark((match.start("k") - 1, match.start("k")), "max_head_dim")
     for group in ("aligned", "seqaligned"):
         if match[group]:
             draft.mark(match.span(group), group)

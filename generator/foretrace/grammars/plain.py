@@ -77,7 +77,7 @@ def read(name: Name) -> Draft:
     if op:
         draft.fields["op"] = op
     if draft.family in PASSES and (way := PASS.search(name.text, start, end)):
-        draft.fields[PASSES[draft.family]] = "fwd" if way[1] else "bwd"
+        draft.fields[PASSES[draft.family]] = ("fprop" if draft.family == "conv" else "fwd") if way[1] else "bwd"
     draft.note("the family is read from the words of the function's name, in no known library")
     return draft
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from foretrace.grammars.spelling import Name
+from foretrace.grammars.spelling import Argument, Name
 
 Family = Literal[
     "gemm", "conv", "attention", "pointwise", "reduction", "softmax", "norm", "copy", "index", "sort", "rng",
@@ -17,6 +17,7 @@ Family = Literal[
 Confidence = Literal["A", "B", "C", ""]
 Value = str | int | bool | tuple[str, ...]
 
+LONGEST = 60
 WORD = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -153,17 +154,37 @@ def pieces(length: int, marks: list[Mark]) -> Iterator[tuple[int, int, Mark | No
         yield at, length, None
 
 
-def unread(text: str, marks: list[Mark]) -> tuple[str, ...]:
-    """The words of `text` that no mark explains."""
+def unread(name: Name, marks: list[Mark]) -> tuple[str, ...]:
+    """What no mark explains: words of the name, and whole template arguments that no mark touches."""
+    ordered = sorted(marks)
     found: list[str] = []
     at = 0
-    for start, end, _, _ in sorted(marks):
-        if start > at + 1 or text[at:start].isalnum():
-            found += WORD.findall(text, at, start)
-        if end > at:
-            at = end
-    found += WORD.findall(text, at)
-    return tuple(word for word in found if word != "x")
+    for start, end in _loose(name, ordered):
+        found += WORD.findall(name.text, at, start) if start > at + 1 or name.text[at:start].isalnum() else ()
+        at = max(at, end)
+    found += WORD.findall(name.text, at, name.rest)
+    untouched = [argument.text for argument, touched in _touched(name, ordered) if not touched]
+    return (
+        *(word for word in found if word != "x"),
+        *(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in untouched if text),
+    )
+
+
+def _loose(name: Name, ordered: list[Mark]) -> list[tuple[int, int]]:
+    """Spans to leave out when looking for words: the marks, and the arguments except what a wrapper runs."""
+    spans = [mark[:2] for mark in ordered]
+    spans += [argument.span for argument in name.arguments if not argument.start <= name.inner < argument.end]
+    return sorted(spans)
+
+
+def _touched(name: Name, ordered: list[Mark]) -> Iterator[tuple[Argument, bool]]:
+    """Each template argument, and whether any mark overlaps it."""
+    furthest = at = 0
+    for argument in name.arguments:
+        while at < len(ordered) and ordered[at].start < argument.end:
+            furthest = max(furthest, ordered[at].end)
+            at += 1
+        yield argument, furthest > argument.start
 
 
 def words(name: Name, start: int) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -13,7 +13,7 @@ import re
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms, words
 from foretrace.grammars.spelling import Name
 
-PATTERN = re.compile(r"Cijk_A")
+PATTERN = re.compile(r"Cijk_")
 HEAD = re.compile(r"Cijk_(?P<a>A[il]{2}k)_(?P<b>B[lj]{2}k)(?:_(?P<types>[A-Z0-9]+)(?![^\W_]))?")
 CODE = re.compile(r"F8N?|B8N?|I8|4xi8|[SDCZHBXI]")
 CODES = {"S": "f32", "D": "f64", "C": "c64", "Z": "c128", "H": "f16", "B": "bf16", "I8": "i8", "I": "i32",
@@ -54,6 +54,9 @@ def read(name: Name) -> Draft:
     draft = Draft("gemm", "tensile")
     match = HEAD.match(name.text, name.inner, name.end)
     if match is None:
+        draft.mark((name.inner, name.inner + 4), "library")
+        for word, span in words(name, name.inner + 4):
+            _word(draft, word, span)
         return draft
     draft.mark((match.start(), match.start() + 4), "library")
     draft.mark((match.start("a"), match.end("b")), "layout", "")

@@ -50,7 +50,7 @@ TERMS: Terms = {
     "filter": Term("filter extents", "B"),
     "splitk": Term("K is split over CTAs", "B"),
     "segment": Term("segment-K is off", "B"),
-    "execute": Term("the kernel proper", "B"),
+    "execute": Term("a kernel of the xmma scheme", "B"),
     "library": Term("the library that it belongs to", "B"),
     "epilogue": Term("an epilogue that can add a bias", "B"),
 }
@@ -79,6 +79,7 @@ def read(name: Name) -> Draft:
     if match is None:
         return draft
     draft.say(match.span("arch"), "arch", ARCHES.get(match["arch"], match["arch"]))
+    draft.mark((match.end("arch") + 1, match.end("arch") + 5), "execute")
     if match["conv"]:
         draft.family = "conv"
         draft.say(match.span("conv"), "conv_pass", match["conv"])
@@ -128,8 +129,12 @@ def _word(draft: Draft, layouts: list[str], word: str, span: tuple[int, int]) ->
     elif word in ("cublas", "cudnn", "cusparselt"):
         draft.mark(span, "library")
         draft.library = word
-    elif word == "execute":
+    elif word in ("execute", "kernel"):
         draft.mark(span, "execute")
+    elif word in ("segment", "k", "off"):
+        draft.mark(span, "segment")
+    elif word in ("5x", "infer", "train"):
+        draft.mark(span, "library")
     elif word == "split":
         draft.flag(span, "splitk")
     elif word == "bias":
