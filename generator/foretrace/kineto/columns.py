@@ -136,10 +136,9 @@ class Columns:
                 python=narrow(integers([each.python for each in args])),
             )
         )
-        kinds = self._kinds
-        work = [number for number, label in enumerate(labels) if kinds[label] in GPU_WORK]
-        if work:
-            self._gpu.append(_gpu_columns([complete[number] for number in work], np.array(work) + self._count))
+        work = np.flatnonzero(np.isin(self.kinds()[labels], GPU_WORK))
+        if len(work):
+            self._gpu.append(_gpu_columns([complete[number] for number in work], work + self._count))
         self._count += len(complete)
 
     def rows(self) -> Rows:
@@ -191,12 +190,10 @@ def _times(events: Sequence[Event], complete: Sequence[Event], text: bytes) -> t
 
 def _gpu_columns(events: Sequence[Event], row: Int64) -> GpuColumns:
     args = [event.args for event in events]
-    device = integers([each.device for each in args])
-    stream = integers([each.stream for each in args])
     return GpuColumns(
         row=row,
-        device=narrow(np.where(device == UNSAID, integers([_number_in(event.pid) for event in events]), device)),
-        stream=np.where(stream == UNSAID, integers([_number_in(event.tid) for event in events]), stream),
+        device=narrow(_or_number_in([each.device for each in args], [event.pid for event in events])),
+        stream=_or_number_in([each.stream for each in args], [event.tid for event in events]),
         registers=narrow(integers([each.registers for each in args])),
         shared_bytes=integers([each.shared for each in args]),
         grid=shapes([each.grid for each in args]),
@@ -206,6 +203,9 @@ def _gpu_columns(events: Sequence[Event], row: Int64) -> GpuColumns:
     )
 
 
-def _number_in(lane: int | str) -> int | str:
-    """The number a GPU lane is called by: 7 in "stream 7"."""
-    return lane if isinstance(lane, int) else lane.rpartition(" ")[2]
+def _or_number_in(values: Sequence[object], lanes: Sequence[int | str]) -> Int64:
+    """The values, or where the trace does not give one the number that its lane is called by: 7 in "stream 7"."""
+    column = integers(values)
+    for row in np.flatnonzero(column == UNSAID).tolist():
+        column[row] = integers([str(lanes[row]).rpartition(" ")[2]])[0]
+    return column

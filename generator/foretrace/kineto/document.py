@@ -177,15 +177,16 @@ class _Document:
         """Take in the events that seem to end within `size` bytes, if the strict decoder accepts them."""
         self._text.fill(size)
         cut = _last_event_end(self._text.data, size)
-        block = self._text.data[:cut]
+        if not cut:
+            return False
+        block = b"".join((b"[", memoryview(self._text.data)[:cut], b"]"))
         try:
-            events = decode_events(b"[%b]" % block) if cut else []
+            events = decode_events(block)
         except _NOT_STRICT:
             return False
-        if events:
-            self._add(events, block)
-            self._text.drop(cut + 1)
-        return bool(events)
+        self._add(events, block)
+        self._text.drop(cut + 1)
+        return True
 
     def _single_element(self) -> None:
         """Take in the one element at the head of the text, repaired if need be, or give it up."""
@@ -198,7 +199,7 @@ class _Document:
             return
         if isinstance(element, dict):
             event = coerce(element)
-            self._add([event], times_as_json(event))
+            self._add([event], b"[%b]" % times_as_json(event))
         elif isinstance(element, list) and not self._phases:
             self._refuse("is a list of lists, not of trace events", remedy=_EXPORTED)
         else:
@@ -278,6 +279,7 @@ class _Document:
         return value
 
     def _add(self, events: list[Event], text: bytes) -> None:
+        """Put the events of the JSON list `text` with those that wait for the columns."""
         self._elements += len(events)
         self._phases = self._phases or any(event.ph for event in events)
         self._pending += events
@@ -291,7 +293,9 @@ class _Document:
     def _flush(self) -> None:
         """Hand the events that have come together to the columns."""
         if self._pending:
-            self.columns.add(self._pending, b"[%b]" % b",".join(self._pending_text))
+            one, *more = self._pending_text
+            text = b"[%b]" % b",".join(block[1:-1] for block in (one, *more)) if more else one
+            self.columns.add(self._pending, text)
         self._pending, self._pending_text, self._pending_bytes = [], [], 0
 
     def _refuse_cut(self, inside: str) -> NoReturn:

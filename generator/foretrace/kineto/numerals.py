@@ -100,15 +100,19 @@ def _identifier(value: object) -> int:
 
 def floats(values: Sequence[object]) -> NDArray[np.float32]:
     """Numbers given as numbers or text, NaN where one is missing or is none."""
-    return np.array([_float(value) for value in values], dtype=np.float32)
+    try:
+        column = np.array(values, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError):
+        column = np.array([_float(value) for value in values], dtype=np.float32)
+    column[~np.isfinite(column)] = np.nan
+    return column
 
 
 def _float(value: object) -> float:
     try:
-        number = float(str(value))
+        return float(str(value))
     except ValueError:
         return float("nan")
-    return number if abs(number) < 1e30 else float("nan")
 
 
 def shapes(values: Sequence[object]) -> Int32:
