@@ -51,7 +51,14 @@ WORKLOAD = """
     PRIVATE = f"{Path.home()}/weights of ada_lovelace on planted-host-7"
 
     def leave_behind():
-        return subprocess.Popen(["sleep", "98765"], start_new_session=True)
+        left = subprocess.Popen(["sleep", "98765"], start_new_session=True)
+        with (HERE / "left.pids").open("a") as file:
+            print(left.pid, file=file)
+
+    def alone():
+        left = [pid for pid in (HERE / "left.pids").read_text().split() if Path("/proc", pid).exists()]
+        if left:
+            raise RuntimeError("another variant left something behind")
 
     def build(variant, device):
         matrix = torch.ones(8, 8, device=device)
@@ -102,10 +109,26 @@ WORKLOAD = """
         "rubbish": rubbish,
         "vanish": lambda: os._exit(0),
         "quit": quit,
+        "next": alone,
+        "last": alone,
         "fell_server": lambda: (leave_behind(), os.kill(os.getppid(), signal.SIGKILL), time.sleep(1000)),
     }
 """
-ALL = ("good", "private", "abort", "error", "kill", "hang", "oom", "rubbish", "vanish", "quit", "fell_server", "last")
+ALL = (
+    "good",
+    "private",
+    "abort",
+    "error",
+    "kill",
+    "hang",
+    "next",
+    "oom",
+    "rubbish",
+    "vanish",
+    "quit",
+    "fell_server",
+    "last",
+)
 
 
 def project(root: Path, *does: str) -> Project:
@@ -193,7 +216,7 @@ def test_a_variant_that_goes_wrong_is_recorded_with_its_reason(
 
 
 @NEEDS_TORCH
-@pytest.mark.parametrize("name", ["cold", "good", "private", "last", f"good{REPEAT}"])
+@pytest.mark.parametrize("name", ["cold", "good", "private", "next", "last", f"good{REPEAT}"])
 def test_the_other_variants_are_measured_as_if_nothing_had_happened(measured: Record, name: str) -> None:
     found = outcome(measured, name)
     assert found.failure is None
@@ -339,9 +362,9 @@ def test_two_runs_at_once_do_not_mix(machine: pytest.MonkeyPatch, tmp_path: Path
 
 @NEEDS_TORCH
 def test_only_the_selected_variants_are_measured(machine: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    root = project(tmp_path, "good", "last")
-    folder = measure.run(root, ["trials"], OPTIONS, device="cpu", command="", select=["l*", "other/good"])
-    assert list(record.load(folder).outcomes["trials"]) == ["last"]
+    root = project(tmp_path, "good", "fine")
+    folder = measure.run(root, ["trials"], OPTIONS, device="cpu", command="", select=["f*", "other/good"])
+    assert list(record.load(folder).outcomes["trials"]) == ["fine"]
 
 
 def test_resuming_is_refused_where_the_declaration_has_changed(tmp_path: Path) -> None:
