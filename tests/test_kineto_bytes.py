@@ -125,3 +125,21 @@ def test_a_file_is_judged_by_content_and_not_by_name(tmp_path: Path) -> None:
     for name, content in (("packed.json", PACKED), ("plain.json.gz", WHOLE), ("x.pt.trace.json", WHOLE)):
         (tmp_path / name).write_bytes(content)
         assert len(kineto.read(tmp_path / name)) == len(EVENTS)
+
+
+def test_an_event_longer_than_a_block_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_module, "BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(document_module, "LONGEST_USUAL_BYTES", 1 << 11)
+    long = kernel("k" * 20_000, at=200, us=1)
+    read = kineto.parse(data(*EVENTS, long, kernel("last", at=300, us=1)), where="t")
+    assert [len(read.text(row)) for row in (4, 5)] == [20_000, 4]
+
+
+def test_a_long_member_is_stepped_over_and_an_endless_one_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_module, "LONGEST_KEPT_BYTES", 100)
+    read = kineto.parse(b'{"snapshot": [%b0], "traceEvents": []}' % (b'"]", ' * 50), where="t")
+    assert "snapshot" not in read.metadata
+    assert read.warnings == ("a member too long to be kept, 'snapshot', at byte 13",)
+    monkeypatch.setattr(document_module, "LONGEST_VALUE_BYTES", 1000)
+    monkeypatch.setattr(source, "CHUNK_BYTES", 100)
+    assert "a value of more than" in refusal(gzip.compress(b'{"nodes": [' + b'{"id": 1}, ' * 1000 + b"]}"))

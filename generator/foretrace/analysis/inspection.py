@@ -173,7 +173,8 @@ def _name_table(title: str, names: Iterable[NameSummary]) -> list[str]:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= WIDEST_NAME else f"{name[: WIDEST_NAME - 1]}…"
+    half = WIDEST_NAME // 2
+    return name if len(name) <= WIDEST_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def _us(value: float) -> str:

@@ -134,18 +134,9 @@ class _Document:
 
     def _member(self, name: str) -> None:
         """Keep the value at the head of the text as metadata, unless it is huge."""
-        self._text.peek()
-        self._text.fill(LONGEST_KEPT_BYTES)
-        end = _bracketed_end(self._text.data) if self._text.data[:1] in b"{[" else 0
-        while (
-            self._text.data[:1] in b"{["
-            and not end
-            and len(self._text.data) < LONGEST_VALUE_BYTES
-            and self._text.grow()
-        ):
-            end = _bracketed_end(self._text.data)
+        end = self._bracketed_end() if self._text.peek() in (b"{", b"[") else 0
         if end > LONGEST_KEPT_BYTES:
-            self.notes.add(f"the member {name!r}, too long to be kept,", self._text.offset)
+            self.notes.add(f"a member too long to be kept, {name!r},", self._text.offset)
             self._text.drop(end)
             return
         try:
@@ -153,6 +144,13 @@ class _Document:
             self._text.drop(end)
         except _NOT_STRICT:
             self.metadata[name] = plain(self._at_head(lambda repair: repair.value(0, "member")))
+
+    def _bracketed_end(self) -> int:
+        """Where the list or object at the head of the text ends, if it does and its strings are sound; else 0."""
+        while not (end := _bracketed_end(self._text.data)) and self._text.grow():
+            if len(self._text.data) > LONGEST_VALUE_BYTES:
+                self._refuse(f"has a value of more than 64 MiB at byte {self._text.offset}", remedy=_EXPORTED)
+        return end
 
     def _events(self) -> None:
         """Read the list of events at the head of the text."""
