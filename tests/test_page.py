@@ -104,6 +104,15 @@ def test_a_failed_variant_is_shown_with_its_reason_and_the_end_of_its_stderr() -
     assert [link.text for link, _ in build().front.failures] == ["Matmul and add, 8192-compile"]
 
 
+def test_a_failed_variant_has_no_row_of_blanks_but_is_counted() -> None:
+    shown = scenario()
+    assert shown.steps is not None
+
+    assert "8192-compile" not in column(shown.steps, "Variant")
+    assert shown.steps.left_out == "1 variant was not measured: see the table of variants."
+    assert "8192-compile" in column(shown.variants, "Variant")
+
+
 def test_a_variant_that_was_never_measured_says_so() -> None:
     study = studies.study()
     investigation = study.investigations["matmul_add"]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import signal
+import socket
+import subprocess
+import sys
+import time
 from html import unescape
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 import recorded
@@ -198,3 +207,33 @@ def test_a_page_that_nothing_leads_to_is_named(tmp_path: Path) -> None:
 )
 def test_what_is_right_is_no_problem(tmp_path: Path, body: str) -> None:
     assert checked(tmp_path, f'{body}<a href="other.html">o</a>', other='<p id="here"></p>') == []
+
+
+def test_the_site_is_served_until_it_is_interrupted(fresh: tuple[Project, Study]) -> None:
+    project, found = fresh
+    site.write(project, found)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    program = (
+        "import sys; from pathlib import Path; from foretrace import site; from foretrace.project import Project; "
+        "site.serve(Project(Path(sys.argv[1])), address=sys.argv[2])"
+    )
+    command = [sys.executable, "-c", program, str(project.root), address]
+    with subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as served:
+        try:
+            assert "Matmul and add" in _answer(f"http://{address}/reports/matmul-add.html")
+        finally:
+            os.killpg(served.pid, signal.SIGINT)
+        assert served.wait(timeout=30) == 0
+
+
+def _answer(url: str) -> str:
+    """The page at `url`, once the server is up."""
+    for _ in range(300):
+        with contextlib.suppress(URLError), urlopen(url, timeout=5) as answer:  # noqa: S310 - our own address
+            return str(answer.read().decode())
+        time.sleep(0.1)
+    pytest.fail(f"{url} did not answer")

@@ -10,11 +10,11 @@
     return cell.dataset.order === undefined ? cell.textContent.trim() : Number(cell.dataset.order);
   };
 
-  /** Numbers before texts, texts in natural order. */
-  const compare = (one, other) => {
-    if (typeof one === "number" && typeof other === "number") return one - other;
+  /** Numbers by size, texts in natural order; where a column has both, numbers come first in either direction. */
+  const compare = (one, other, direction) => {
+    if (typeof one === "number" && typeof other === "number") return direction * (one - other);
     if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
-    return one.localeCompare(other, undefined, { numeric: true });
+    return direction * one.localeCompare(other, undefined, { numeric: true });
   };
 
   const sort = (table, column, head) => {
@@ -22,7 +22,7 @@
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
     const body = table.tBodies[0];
-    const rows = [...body.rows].sort((a, b) => direction * compare(key(a, column), key(b, column)));
+    const rows = [...body.rows].sort((a, b) => compare(key(a, column), key(b, column), direction));
     body.append(...rows);
   };
 

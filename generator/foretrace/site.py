@@ -91,7 +91,10 @@ def build_html(project: Project) -> Path:
 def serve(project: Project, *, address: str = "127.0.0.1:8000") -> None:
     """Show the site at a local address until it is interrupted; pages are rebuilt when their Markdown changes."""
     arguments = ["serve", "--config-file", str(project.root / "mkdocs.yml"), "--dev-addr", address]
-    done = subprocess.run([*_mkdocs(), *arguments], check=False, cwd=project.root, env=_environment())
+    try:
+        done = subprocess.run([*_mkdocs(), *arguments], check=False, cwd=project.root, env=_environment())
+    except KeyboardInterrupt:
+        return
     if done.returncode:
         raise CannotMeasure("mkdocs could not serve the site", where=address, remedy="is the address in use?")
 

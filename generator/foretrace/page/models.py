@@ -230,6 +230,7 @@ class VariantPage(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Link
     run: RunCard
     parameters: tuple[tuple[str, str], ...]
+    command: str  # that measures this variant alone
     bound: str  # the limiter; "" where nothing was measured
     bound_evidence: str
     notices: tuple[Notice, ...]

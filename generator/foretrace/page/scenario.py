@@ -20,7 +20,7 @@ from foretrace.page.models import (
     Table,
     VariantPage,
 )
-from foretrace.prediction import Unmeasured, fits
+from foretrace.prediction import fits
 from foretrace.record import Run
 from foretrace.scenario import REPEAT, Scenario
 from foretrace.study import Investigation, limits
@@ -107,7 +107,7 @@ def build(
             comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug, control=control),
             noise=control.table if control else None,
             drift=comparison.drift(control),
-            reach=comparison.extent([facts.params for facts in found.facts.values() if isinstance(facts, Facts)]),
+            reach=comparison.extent([facts.params for facts in _measured(found).values()]),
             variants=_variants(pages),
             failures=_failures(pages),
             files=_files(run, found),
@@ -139,13 +139,13 @@ def _notices(run: Run) -> tuple[Notice, ...]:
 
 
 def _steps(found: Investigation) -> Table | None:
-    points = found.facts.values()
-    if cells.typical(points, "step_us") is None:
+    points = _measured(found)
+    if cells.typical(points.values(), "step_us") is None:
         return None
     rows = []
-    for name, facts in found.facts.items():
-        step = facts.quantities.get("step_us") if isinstance(facts, Facts) else None
-        typical = cells.typical(points, "step_us")
+    for name, facts in points.items():
+        step = None if "step_us" in facts.withheld else facts.quantities.get("step_us")
+        typical = cells.typical(points.values(), "step_us")
         rows.append(
             (
                 Cell(text=name, to=addresses.variant(found.sealed.slug, name)),
@@ -153,18 +153,17 @@ def _steps(found: Investigation) -> Table | None:
                 cells.spread(step),
                 cells.reach(step, "us", typical=typical),
                 cells.count(step.count) if step else cells.missing("not measured"),
-                cells.measured(facts, "latency_us", typical=cells.typical(points, "latency_us")),
+                cells.measured(facts, "latency_us", typical=cells.typical(points.values(), "latency_us")),
                 cells.measured(facts, "profiler_factor"),
             )
         )
-    return Table(caption=f"Step times of {found.sealed.scenario.title}", columns=STEPS, rows=tuple(rows)).trimmed()
+    caption = f"Step times of {found.sealed.scenario.title}"
+    return Table(caption=caption, columns=STEPS, rows=tuple(rows), left_out=_left_out(found)).trimmed()
 
 
 def _samples(found: Investigation) -> Picture | None:
     rows = tuple(
-        (name, facts.samples["step_us"])
-        for name, facts in found.facts.items()
-        if isinstance(facts, Facts) and facts.samples.get("step_us")
+        (name, facts.samples["step_us"]) for name, facts in _measured(found).items() if facts.samples.get("step_us")
     )
     if not rows:
         return None
@@ -179,28 +178,40 @@ def _samples(found: Investigation) -> Picture | None:
 
 
 def _beside(found: Investigation) -> Table | None:
-    points = found.facts.values()
+    points = _measured(found)
     shown = ("dispatch_us", "gpu_busy_us", "step_us", "busy_share")
-    if cells.typical(points, "gpu_busy_us") is None:
+    if cells.typical(points.values(), "gpu_busy_us") is None:
         return None
     rows = tuple(
         (
             Cell(text=name, to=addresses.variant(found.sealed.slug, name)),
-            *(cells.measured(facts, key, typical=cells.typical(points, key)) for key in shown),
+            *(cells.measured(facts, key, typical=cells.typical(points.values(), key)) for key in shown),
             Cell(text=cells.activities(facts)) if cells.activities(facts) else cells.missing("no recorded step"),
-            _limited(facts),
+            Cell(text=facts.bound.limiter, hint=facts.bound.evidence),
         )
-        for name, facts in found.facts.items()
+        for name, facts in points.items()
     )
-    return Table(caption=f"CPU beside GPU, {found.sealed.scenario.title}", columns=BESIDE, rows=rows).trimmed()
+    caption = f"CPU beside GPU, {found.sealed.scenario.title}"
+    return Table(caption=caption, columns=BESIDE, rows=rows, left_out=_left_out(found)).trimmed()
+
+
+def _measured(found: Investigation) -> dict[str, Facts]:
+    return {name: facts for name, facts in found.facts.items() if isinstance(facts, Facts)}
+
+
+def _left_out(found: Investigation) -> str:
+    """How many variants have no row, in words; the table of variants has them all."""
+    number = len(found.facts) - len(_measured(found))
+    if not number:
+        return ""
+    return f"{number} variant{'s were' if number > 1 else ' was'} not measured: see the table of variants."
 
 
 def _pairs(found: Investigation) -> Picture | None:
     rows = tuple(
         (name, facts.quantities["dispatch_us"], facts.quantities["gpu_busy_us"])
-        for name, facts in found.facts.items()
-        if isinstance(facts, Facts)
-        and {"dispatch_us", "gpu_busy_us"} <= facts.quantities.keys()
+        for name, facts in _measured(found).items()
+        if {"dispatch_us", "gpu_busy_us"} <= facts.quantities.keys()
         and not {"dispatch_us", "gpu_busy_us"} & facts.withheld.keys()
     )
     if not rows:
@@ -261,12 +272,6 @@ def _launched(page: VariantPage) -> Cell:
     place = variant.STEP.index(page.steps.columns[4])
     said = dict.fromkeys(row[place].text for row in page.steps.rows)
     return Cell(text=" / ".join(said))
-
-
-def _limited(facts: Facts | Unmeasured) -> Cell:
-    if isinstance(facts, Unmeasured):
-        return cells.missing(f"not measured: {facts.reason}")
-    return Cell(text=facts.bound.limiter, hint=facts.bound.evidence)
 
 
 def _failures(pages: Sequence[VariantPage]) -> tuple[tuple[Link, Notice], ...]:

@@ -119,6 +119,7 @@ def build(
         scenario=page.Link(sealed.scenario.title, addresses.scenario(slug)),
         run=runs.card(run),
         parameters=tuple((key, str(value)) for key, value in variant.params.items()),
+        command=f"foretrace run {slug} --only {name}{'' if run.environment.gpu else ' --device cpu'}",
         bound=known.bound.limiter if known else "",
         bound_evidence=known.bound.evidence if known else "",
         notices=notices(outcome, facts),
@@ -177,7 +178,7 @@ def files(run: Run, slug: str, outcome: Outcome | None) -> tuple[page.File, ...]
 
 
 def _timeline(slug: str, name: str, here: str, timeline: Timeline | None) -> page.Picture | None:
-    if timeline is None:
+    if timeline is None or not timeline.lanes:
         return None
     return page.Picture(
         stem=addresses.picture(slug, f"{name}-timeline"),
