@@ -62,6 +62,21 @@ def test_any_text_is_read_and_its_tokens_join_to_it(name: str) -> None:
     msgspec.json.encode(reading)
 
 
+@given(st.lists(HOSTILE, max_size=30, unique=True))
+def test_no_two_names_share_a_label_and_none_is_too_wide(names: list[str]) -> None:
+    labels = grammars.labels(names)
+    assert list(labels) == names
+    assert len(set(labels.values())) == len(names)
+    assert all(len(label) <= 40 for label in labels.values())
+
+
+def test_many_names_that_only_a_number_tells_apart_are_labelled_fast() -> None:
+    names = [f"void zork<{number}, a b c d e f g h i j {number}>(int)" for number in range(3000)]
+    begin = time.process_time()
+    assert len(set(grammars.labels(names).values())) == len(names)
+    assert time.process_time() - begin < 3
+
+
 @given(HOSTILE)
 def test_no_text_is_claimed_by_two_grammars(name: str) -> None:
     assert len(grammars.claimants(name)) <= 1

@@ -144,12 +144,15 @@ def _type(text: str, found: re.Match[str]) -> str | None:
     """The type worked on: the first of a Binary- or UnaryFunctor, else of the functor itself, else of its lambda."""
     outer = text.rfind("Functor<", 0, found.start())
     begin = outer + 8 if outer >= 0 else found.end() + 1 if text.startswith("<", found.end()) else 0
-    if begin and (kind := dtype(re.split(r"[,>]", text[begin : begin + 40], maxsplit=1)[0])):
+    if begin and (kind := _main(re.split(r", |>", text[begin : begin + 90])[:3])):
         return kind
     kinds = LAMBDA.search(text, found.end())
-    if kinds is None:
-        return None
-    known = [kind for part in kinds[1].split(", ") if (kind := dtype(part))]
+    return _main(kinds[1].split(", ")) if kinds else None
+
+
+def _main(types: list[str]) -> str | None:
+    """The first element type that is not a condition or a mask; `bool` only if there is no other."""
+    known = [kind for text in types if (kind := dtype(text))]
     return next((kind for kind in known if kind != "bool"), known[0] if known else None)
 
 

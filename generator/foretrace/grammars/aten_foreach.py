@@ -15,7 +15,8 @@ from foretrace.grammars.spelling import Argument, Name, dtype
 
 PATTERN = re.compile(r"(?:[\w:]*::)?multi_tensor_apply_kernel(?:_\w+)?$")
 LISTS = re.compile(
-    r"(?:\w+::|\(anonymous namespace\)::|<unnamed>::)*(\w*?)TensorList\w*Metadata<(?:[\w:]+, )?(?:\(int\)|int=)?(\d+)"
+    r"(?:\w+::|\(anonymous namespace\)::|<unnamed>::)*(\w*?)TensorList\w*Metadata<(?:[\w:]+, )?(?:\(int\)"
+    r"|int=)?(\d+)"
 )
 FUNCTOR = re.compile(r"(?:\w+::|\(anonymous namespace\)::|<unnamed>::)*(\w+)(?:<([^<>,]*(?:<[^<>]*>)?))?")
 PLAIN = re.compile(r"(?:\w+::)*(?:float|double|int|long|bool|char|unsigned|short|void|BFloat16|Half|\d)\b|.*[*)]")

@@ -51,9 +51,12 @@ def read(name: Name) -> Draft:
             draft.fields["mode"] = "low_latency"
         return draft
     space = name.subject.split("::")[0]
-    draft.library = {"vllm": "vllm", "sglang": "sglang", "kuserbuffers": "transformer-engine"}.get(
-        space, "symmetric-memory"
-    )
+    draft.library = {
+        "vllm": "vllm",
+        "flashinfer": "flashinfer",
+        "sglang": "sglang",
+        "kuserbuffers": "transformer-engine",
+    }.get(space, "symmetric-memory")
     for pattern, collective in COLLECTIVES:
         if pattern.search(symbol):
             draft.fields["collective"] = collective

@@ -22,7 +22,7 @@ TABLE = Table(
         Function(r"gemmSN_(?:TN|NN|NT|TT)_kernel\w*", "gemm", {"op": "gemm_small_n"}),
         Function(r"gemmk1_kernel", "gemm", {"op": "gemm_k1"}),
         Function(r"magma_[sdczh]gemm\w*kernel", "gemm", {"op": "gemm", "mma": "none"}),
-        Function(r"[sdcz]gemm_largek\w*", "gemm", {"mma": "none"}),
+        Function(r"[sdcz]gemm_largek\w*|[sdcz]gemm_\d+x\d+x\d+_[NT]{2}\w*", "gemm", {"mma": "none"}),
         Function(r"ger_kernel|geru?_\w*kernel", "gemm", {"op": "ger"}),
         Function(r"dot_kernel", "reduction", {"op": "dot"}),
         Function(r"reduce_1Block_kernel", "reduction", {"op": "dot_reduce"}),
@@ -57,6 +57,7 @@ EXAMPLES: Examples = {
         "family": "reduction", "op": "splitk_reduce", "library": "cublaslt",
     },
 }  # fmt: skip
+OLD = re.compile(r"([sdcz])gemm_(\d+x\d+)x(\d+)_([NT]{2})")
 SMALL = re.compile(r"gemmSN_(\w\w)_")
 LETTERS = {"s": "f32", "d": "f64", "c": "c64", "z": "c128", "h": "f16"}
 
@@ -77,6 +78,8 @@ def read(name: Name) -> Draft:
         draft.fields["layout"] = match[1].lower()
         if name.arguments and (kind := dtype(name.arguments[0].text)):
             draft.say(name.arguments[0].span, "dtype", kind)
+    elif old := OLD.match(symbol):
+        draft.fields |= {"dtype": LETTERS[old[1]], "tile": old[2], "tile_k": int(old[3][:4]), "layout": old[4].lower()}
     elif symbol.startswith("magma_") or "gemm_largek" in symbol:
         draft.fields["dtype"] = LETTERS[symbol.removeprefix("magma_")[0]]
     if draft.fields.get("op") == "splitk_reduce":

@@ -25,7 +25,20 @@ HEAD = re.compile(
 )
 SCALES = re.compile(r"(ue\w{3,4})x(\w+)$")
 SCHEDULES = frozenset(
-    {"warpspecialized", "pingpong", "cooperative", "cpasync", "tma", "nosmem", "epi", "fp8", "fastaccum"}
+    {
+        "o",
+        "stream",
+        "k",
+        "warpspecialized",
+        "pingpong",
+        "cooperative",
+        "cpasync",
+        "tma",
+        "nosmem",
+        "epi",
+        "fp8",
+        "fastaccum",
+    }
 )
 TERMS: Terms = {
     "wrapper": Term("CUTLASS's entry function, which says nothing by itself", "A"),
@@ -45,8 +58,9 @@ TERMS: Terms = {
     "stages": Term("pipeline stages; 0 is automatic", "A"),
     "layout": Term("layouts of A, B and C: n column-major, t row-major", "A"),
     "align": Term("alignment in elements", "A"),
-    "schedule": Term("how warps are specialized, or how the epilogue stores", "A"),
-    "streamk": Term("K is shared out evenly over CTAs (stream-K)", "A"),
+    "schedule": Term(
+        "how warps are specialized, how the epilogue stores, or that K is shared out evenly (stream_k)", "A"
+    ),
     "two_cta": Term("two CTAs per tile (Blackwell)", "A"),
     "vector": Term("elements that share a scale factor", "A"),
     "epilogue": Term("an epilogue that adds a bias; its relu is a variant and need not be applied", "B"),
@@ -74,6 +88,8 @@ def read(name: Name) -> Draft:
     draft.take(match, "arch")
     draft.mark(match.span("op_class"), "op_class")
     draft.take(match, "mma")
+    if match["mma"]:
+        draft.mark((match.end("op_class") + 1, match.start("mma")), "mma")
     draft.mark(match.span("kind"), "kind")
     if match["kind"] != "gemm":
         draft.family = "conv"
@@ -81,6 +97,8 @@ def read(name: Name) -> Draft:
     _types(draft, match)
     for group in ("tile", "tile_k", "cluster", "layout", "align"):
         draft.take(match, group)
+    if match["align"]:
+        draft.mark((match.start("align") - len("align"), match.start("align")), "align")
     if match["stages"]:
         draft.mark(match.span("stages"), "stages", match["stages"])
         if match["stages"] != "0":

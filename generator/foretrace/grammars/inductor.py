@@ -15,7 +15,7 @@ from foretrace.grammars.aten_ops import OPS
 from foretrace.grammars.reading import Draft, Examples, Family, Grammar, Term, Terms
 from foretrace.grammars.spelling import Name
 
-PATTERN = re.compile(r"triton_(?:poi|red|per|tem|for|spl|unk|mm|bmm|mix)_|triton__?(?:\d+d\w*)?$|triton_$")
+PATTERN = re.compile(r"triton_(?:poi|red|per|tem|for|spl|unk)_|triton__?(?:\d+d\w*)?$|triton_$")
 HEAD = re.compile(r"triton_(?P<kind>poi|red|per|tem|for|spl|unk)_(?:(?P<fused>fused)_?)?")
 COUNTER = re.compile(r"_(\d+)$")
 KINDS: dict[str, tuple[str, Family]] = {
@@ -46,6 +46,7 @@ EXAMPLES: Examples = {
     "triton_poi_fused_addmm_gelu_view_12": {"triton_kind": "pointwise", "fused_ops": ("addmm", "gelu", "view")},
     "triton_per_fused__to_copy_mean_native_layer_norm_7": {"fused_ops": ("_to_copy", "mean", "native_layer_norm")},
     "triton_tem_fused_flex_attention_backward": {"triton_kind": "template", "fused_ops": ("flex_attention_backward",)},
+    "triton_for_fused_3": {"triton_kind": "foreach"},
     "triton__0d1d2d3d": {},
 }
 
@@ -65,9 +66,9 @@ def read(name: Name) -> Draft:
     if match["fused"]:
         draft.mark(match.span("fused"), "fused")
     begin, end = match.end(), name.end
-    if counter := COUNTER.search(name.text, max(begin, end - 12), end):
+    if counter := COUNTER.search(name.text, max(begin - 1, end - 12), end):
         draft.mark(counter.span(1), "counter")
-        end = counter.start()
+        end = max(begin, counter.start())
     ops = fused_operations(name.text[begin:end])
     _operations(draft, ops, begin)
     if kind == "template":

@@ -147,15 +147,22 @@ def distinguish(given: Mapping[str, list[Part]]) -> dict[str, str]:
     groups: dict[str, list[str]] = {}
     for name, found in given.items():
         groups.setdefault(shorten(found), []).append(name)
-    labels: dict[str, str] = {}
+    wanted = {
+        name: label
+        for group in groups.values()
+        for name, label in _spell({name: given[name] for name in group}).items()
+    }
     taken = set(groups)
-    for short, group in groups.items():
-        if len(group) == 1:
-            labels[group[0]] = short
-            continue
-        for name, label in _spell({name: given[name] for name in group}).items():
-            labels[name] = label if label == short and name == group[0] else _free(label, taken)
-            taken.add(labels[name])
+    numbers = dict.fromkeys(taken, 1)
+    labels: dict[str, str] = {}
+    for name, label in wanted.items():
+        text = label
+        if label in taken and not (label in groups and groups[label][0] == name):
+            while text in taken:
+                numbers[label] = numbers.get(label, 1) + 1
+                text = f"{label[: WIDEST - 6]} ·{numbers[label]}"
+        taken.add(text)
+        labels[name] = text
     return {name: labels[name] for name in given}
 
 
@@ -174,16 +181,6 @@ def _spell(group: Mapping[str, list[Part]]) -> dict[str, str]:
 
 
 LAST = frozenset({"symbol", *(f"unread{at}" for at in range(8))})
-
-
-def _free(label: str, taken: set[str]) -> str:
-    """`label`, or with the first number that makes it new."""
-    if label not in taken:
-        return label
-    number = 2
-    while (text := f"{label[: WIDEST - 6]} ·{number}") in taken:
-        number += 1
-    return text
 
 
 def identify(reading: Reading, name: Name) -> str:

@@ -289,6 +289,7 @@ def demangle(name: str) -> tuple[str, bool]:
     try:
         text = reader.name()
         if reader.peek("I"):
+            reader.learn(text)
             text += reader.arguments()
     except (_Stop, RecursionError):
         return name, True

@@ -12,11 +12,15 @@ import re
 from foretrace.grammars.reading import Draft, Examples, Grammar, Term, Terms
 from foretrace.grammars.spelling import Name
 
-PATTERN = re.compile(r"Memcpy |Memset|\[CUDA |__amd_rocclr_(?:copy|fill)")
+PATTERN = re.compile(
+    r"Memcpy |Memset|\[CUDA mem|\[CUDA Unified|__amd_rocclr_(?:copy|fill)|Copy(?:Host"
+    r"|Device)To(?:Host|Device)$"
+)
+ROCPROF = re.compile(r"Copy(Host|Device)To(Host|Device)")
 ACTIVITY = re.compile(
-    r"(?P<call>Memcpy|\[CUDA memcpy|\[CUDA Unified Memory memcpy) (?P<direction>[HDPAM]\w?(?:to|2)[HDPAM])"
-    r"(?: \((?P<src>\w+) -> (?P<dst>\w+)\))?"
-    r"|(?P<fill>Memset|\[CUDA memset)(?: \((?P<where>\w+)\))?"
+    r"(?P<call>Memcpy|\[CUDA memcpy|\[CUDA Unified Memory memcpy) (?P<direction>[HDPAM]\w?(?:to|2)[HDPAM]|"
+    r"(?:Host|Device|Peer|Array)-to-(?:Host|Device|Peer|Array))(?: \((?P<src>\w+) -> (?P<dst>\w+)\))?|"
+    r"(?P<fill>Memset|\[CUDA memset)(?: \((?P<where>\w+)\))?"
 )
 HOST = {"M": "H"}
 TERMS: Terms = {
@@ -30,6 +34,8 @@ TERMS: Terms = {
 EXAMPLES: Examples = {
     "Memcpy HtoD (Pageable -> Device)": {"direction": "HtoD", "src": "pageable", "dst": "device"},
     "[CUDA memcpy DtoH]": {"direction": "DtoH"},
+    "[CUDA memcpy Device-to-Host]": {"direction": "DtoH"},
+    "CopyHostToDevice": {"direction": "HtoD", "library": "hip-runtime"},
     "Memset (Device)": {"dst": "device"},
     "__amd_rocclr_copyBuffer": {},
 }
@@ -38,7 +44,10 @@ EXAMPLES: Examples = {
 def read(name: Name) -> Draft:
     """The direction and both kinds of memory, where the name has them."""
     match = ACTIVITY.match(name.text)
-    if match is None:
+    if copy := ROCPROF.match(name.text):
+        draft = Draft("memcpy", "hip-runtime")
+        draft.say((0, copy.end()), "direction", f"{copy[1][0]}to{copy[2][0]}")
+    elif match is None:
         draft = Draft("memset" if "fill" in name.text else "memcpy", "hip-runtime")
         draft.mark((0, name.end), "kernel")
     elif match["fill"]:
@@ -50,7 +59,10 @@ def read(name: Name) -> Draft:
         direction = match["direction"]
         draft = Draft("memcpy", "level-zero" if "2" in direction else "cuda-runtime")
         draft.mark(match.span("call"), "call")
-        source, destination = (HOST.get(letter, letter) for letter in (direction[0], direction[-1]))
+        source, destination = (
+            HOST.get(letter, letter)
+            for letter in (direction[0], direction.replace("-", "2").replace("to", "2").split("2")[-1][0])
+        )
         draft.say(match.span("direction"), "direction", f"{source}to{destination}")
         for end in ("src", "dst"):
             if match[end]:

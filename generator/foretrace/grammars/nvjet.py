@@ -87,7 +87,9 @@ def _types(draft: Draft, match: re.Match[str]) -> None:
     if all(letter in TYPES for letter in letters):
         draft.say(match.span("types"), "dtype", TYPES[letters[0]])
         if len(letters) == 5:
-            draft.fields |= {"dtype_b": TYPES[letters[1]], "dtype_c": TYPES[letters[2]]}
+            draft.fields["dtype_c"] = TYPES[letters[2]]
+            if letters[1] != letters[0]:
+                draft.fields["dtype_b"] = TYPES[letters[1]]
         draft.fields |= {"accum": TYPES[letters[-2]], "dtype_out": TYPES[letters[-1]]}
 
 
@@ -112,8 +114,8 @@ def _flag(draft: Draft, word: str, span: tuple[int, int]) -> None:
     elif scale := SCALE.match(word):
         value = f"{(scale[4] or '').lower()}_{scale[2]}{scale[3]}".lstrip("_")
         draft.mark(span, "block_scale", value)
-        if scale[1] in "AB":
-            draft.fields["block_scale"] = value
+        if scale[1] in "AB" and (told := draft.fields.setdefault("block_scale", value)) != value:
+            draft.fields["block_scale"] = f"{told}/{value}"
     elif OTHER.fullmatch(word):
         draft.mark(span, "variant", word)
 

@@ -30,11 +30,11 @@ WORDS: tuple[tuple[str, Family, str], ...] = (
     (r"batch_?norm", "norm", "batch_norm"),
     (r"group_?norm", "norm", "group_norm"),
     (r"topk_?softmax", "softmax", "topk_softmax"),
-    (r"attention|(?<![a-z])fmha|(?<![a-z])attn(?![a-z])", "attention", ""),
-    (r"softmax", "softmax", "softmax"),
+    (r"attention|(?<![a-z])fmha|(?<![a-z])(?:attn|mha|xqa)(?![a-z])", "attention", ""),
+    (r"soft_?max", "softmax", "softmax"),
     (r"(?<![a-z])conv[123]?d?(?:olution)?(?![a-z])", "conv", ""),
     (r"(?<![a-z])rope(?![a-z])|rotary", "pointwise", "rope"),
-    (r"gemm|gemv|matmul", "gemm", ""),
+    (r"gemm|gemv|matmul|mul_mat(?![a-z])", "gemm", ""),
     (r"dequant", "pointwise", "dequantize"),
     (
         r"quantize|(?<![a-z])quant(?![a-z])|cast_to_fp8|channel_cast|token_cast|cast_and_transpose",
@@ -51,7 +51,7 @@ WORDS: tuple[tuple[str, Family, str], ...] = (
     (r"embedding", "index", ""),
     (r"kv_?cache", "copy", "kv_cache_write"),
     (r"transpose", "copy", "transpose"),
-    (r"(?<![a-z])(?:memcpy|copy)(?![a-z])", "copy", "copy"),
+    (r"(?<![a-z])(?:memcpy|copy|cpy)(?![a-z])", "copy", "copy"),
     (r"cum_?sum|prefix_?sum|(?<![a-z])scan(?![a-z])", "reduction", "scan"),
     (r"elementwise|element_wise|pointwise", "pointwise", ""),
 )

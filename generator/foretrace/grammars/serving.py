@@ -38,7 +38,7 @@ PATTERN = re.compile(
     r"(?:\w++::)*+\w+$|(?:store_kv_?cache|fused_qk_?norm_warp|rotary_embedding_kernel"
     r"|fused_rope_store_kernel|reshape_and_cache\w*_kernel)$"
 )
-ACTIVATION = re.compile(r"&\(?(?:\w+::)*(\w+?)(?:_kernel)?[<(]")
+ACTIVATION = re.compile(r"&\(?(?:[\w:]+ )?(?:\w+::)*(\w+?)(?:_kernel)?[<(]")
 TERMS: Terms = {
     "function": Term("a kernel for serving, named after what it does", "B"),
     "dtype": Term("element type", "B"),

@@ -28,7 +28,7 @@ PIECE = re.compile(
 V2 = re.compile(
     r"fmha_v2_flash_attention_(?P<dtype>[a-z]+\d+\w?\d?)"
     r"(?:_(?P<acc>fp32))?_(?P<block_m>\d+)_(?P<block_n>\d+)_S(?:_(?P<layout>[a-z]+(?:_[a-z]+)*?))?_"
-    r"(?P<head_dim>\d+)(?![^\W_])"
+    r"(?P<head_dim>\d+)(?:x(?P<head_dim_v>\d+))?(?![^\W_])"
 )
 TYPES = {"Bfloat16": "bf16", "Fp16": "f16", "Fp32": "f32", "E4m3": "e4m3", "E5m2": "e5m2", "E2m1": "e2m1", "Int8": "i8",
          "MxE4m3": "mxfp8_e4m3", "MxE5m2": "mxfp8_e5m2", "MxE2m1": "mxfp4_e2m1"}  # fmt: skip
@@ -74,6 +74,8 @@ EXAMPLES: Examples = {
         "block_m": 8,
         "block_n": 128, "phase": "decode",
     },
+    "fmha_v2_flash_attention_bf16_64_128_S_q_k_v_192x128_causal_tma_ws_sm90_kernel": {"head_dim_v": 128,
+    "causal": True},
     "fmha_v2_flash_attention_fp16_64_256_S_32_tma_ws_sm90_kernel": {"dtype": "f16", "head_dim": 32, "arch": "sm90"},
 }  # fmt: skip
 
@@ -114,7 +116,7 @@ def _gemm(name: Name, match: re.Match[str]) -> Draft:
 
 def _attention(name: Name, match: re.Match[str]) -> Draft:
     draft = Draft("attention", "trtllm-gen")
-    draft.mark((match.start(), match.start() + 4), "library")
+    draft.mark((match.start(), match.end()), "library")
     draft.say((match.start("arch") - 2, match.end("arch")), "arch", f"sm{match['arch']}")
     for group, term in (("q", "dtype"), ("q2", "dtype"), ("kv", "dtype_b"), ("o", "dtype_out")):
         if match[group]:
@@ -153,7 +155,7 @@ def _second(name: Name, match: re.Match[str]) -> Draft:
     draft = Draft("attention", "trtllm-fmha_v2")
     draft.mark((match.start(), match.start("dtype") - 1), "library")
     draft.say(match.span("dtype"), "dtype", OLD_TYPES.get(match["dtype"], match["dtype"]))
-    for group in ("block_m", "block_n", "head_dim"):
+    for group in ("block_m", "block_n", "head_dim", "head_dim_v"):
         draft.take(match, group)
     for word, span in words(name, match.end()):
         if re.match(r"sm\d+$", word):

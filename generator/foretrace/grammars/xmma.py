@@ -26,6 +26,7 @@ TILE = re.compile(r"tilesize(\d+x\d+)x(\d+)$")
 PREFIXED = re.compile(r"(stage|warpsize|warpgroupsize|g|tensor|sptensor|aligna|alignc|cluster)(\d[\dx]*)$")
 LAYOUT = re.compile(r"[nt]{2}|[nt]|[a-z]*[nckhwrsd]{4,}[a-z\d]*|interleaved|vect|c")
 FILTER = re.compile(r"t\d+r\d+s\d+$")
+EPILOGUE_TYPES = frozenset({"bf16", "f16", "f32"})
 SAME = {"i8": "i8", "s8": "i8", "s4": "i4", "s32": "i32"}
 TERMS: Terms = {
     "arch": Term("architecture it is compiled for, not the GPU it ran on", "B"),
@@ -137,7 +138,7 @@ def _word(draft: Draft, layouts: list[str], word: str, span: tuple[int, int]) ->
         draft.mark(span, "library")
     elif word == "split":
         draft.flag(span, "splitk")
-    elif word == "bias":
+    elif word == "bias" or ("tile" in draft.fields and word in EPILOGUE_TYPES):
         draft.mark(span, "epilogue")
     elif FILTER.match(word):
         draft.mark(span, "filter", word)
