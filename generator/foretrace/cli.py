@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,7 @@ _GATES = ("failed", "refuted", "undecided")
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("foretrace"), prog_name="foretrace")
+@click.version_option(package_name="foretrace", prog_name="foretrace")
 def main() -> None:
     """Say what you expect before you open the trace."""
 
