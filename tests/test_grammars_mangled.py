@@ -21,7 +21,7 @@ READABLE = {
     "_ZN2at6native12_GLOBAL__N_14workIN3c108BFloat16ES4_EEvPT_": (
         "at::native::(anonymous namespace)::work<c10::BFloat16, c10::BFloat16>"
     ),
-    "_Z3runIN1a1bIiEENS1_1cEEvv": "run<a::b<int>, a::b<int>::c>",
+    "_Z3runIN1a1bIiEENS2_1cEEvv": "run<a::b<int>, a::b<int>::c>",
     "_Z4packIJifDF16bEEvDpT_": "pack<int, float, __bf16>",
     "_Z5applyIZN1n4workERNS0_1TEEUlfE_EvT_": "apply<n::work(n::T&)::{lambda(float)#1}>",
     "_Z1fILin3ELN1n4EnumE2EEvv": "f<-3, (n::Enum)2>",
