@@ -67,6 +67,7 @@ def test_hostile_kernel_names_are_escaped_in_prose(pages: Pages) -> None:
     ("hole", "gap"),
     [
         ('value("dispatch_us", "128-eager")', "value(dispatch_us, 128-eager)"),
+        ('interval("step_us", "128-eager")', "interval(step_us, 128-eager)"),
         ('value("sync_us", "64-eager")', "value(sync_us, 64-eager)"),
         ('value("event_us", "64-eager")', "value(event_us, 64-eager)"),
         ('value("step_us", "8192-compile")', "value(step_us, 8192-compile)"),
@@ -164,6 +165,11 @@ def test_a_reason_may_stand_inside_a_block_below_the_place_that_shows_it(pages: 
             ", line 3",
             "dispatch_ms",
         ),
+        (
+            f'{EXTENDS}{{% block intro %}}\n{{{{ value("dispatch_ms", "nowhere") }}}}{{% endblock %}}',
+            ", line 3",
+            "dispatch_ms",
+        ),
         (f'{EXTENDS}{{% block intro %}}\n\n{{{{ value("dispatch_us") }}}}{{% endblock %}}', ", line 4", "TypeError"),
         (f"{EXTENDS}{{% block intro %}}\n{{{{ value }}}}{{% endblock %}}", ", line 3", "cannot print"),
     ],
@@ -176,6 +182,7 @@ def test_a_reason_may_stand_inside_a_block_below_the_place_that_shows_it(pages: 
         "syntax",
         "unknown function",
         "unknown quantity",
+        "unknown quantity and variant",
         "missing argument",
         "no text",
     ],

@@ -14,8 +14,8 @@ from foretrace.page.models import Cell, Column, Comparison, Table
 from foretrace.prediction import Unmeasured, change, said
 from foretrace.stats import Summary
 
-COMPARED = ("dispatch_us", "step_us", "gpu_busy_us")
-"""The quantities whose ratio is shown: the CPU's time first, the GPU's never without it."""
+COMPARED = {"dispatch_us": "CPU dispatch ratio", "step_us": "Step ratio", "gpu_busy_us": "GPU busy ratio"}
+"""The quantities whose ratio is shown, with its column's head: the CPU's first, the GPU's never without it."""
 
 NOISE = (
     Column(title="Quantity", meaning="What was measured twice."),
@@ -34,12 +34,8 @@ PAIR = (
         title="Variant", meaning="Links to the variant; its partner differs from it in the compared parameter only."
     ),
     *(
-        Column(
-            title=f"{QUANTITIES[quantity].title}, ratio",
-            meaning=f"Over the baseline's: {QUANTITIES[quantity].meaning}",
-            numeric=True,
-        )
-        for quantity in COMPARED
+        Column(title=title, meaning=f"Over the baseline's: {QUANTITIES[quantity].meaning}", numeric=True)
+        for quantity, title in COMPARED.items()
     ),
     Column(title="Launched a step", meaning="The baseline's GPU work in a step, and this variant's."),
     Column(title="GEMM names", meaning="Whether the matrix-multiply kernels are spelt alike on both sides."),
@@ -175,7 +171,7 @@ def _names(ours: Facts, theirs: Facts) -> Cell:
     if not one or not other:
         return cells.missing("no GEMM kernel on one side")
     spelt = f"{' + '.join(sorted(one))}" if one == other else f"{' + '.join(sorted(one))} → {' + '.join(sorted(other))}"
-    return Cell(text="same" if one == other else "different", full=spelt, kind="code")
+    return Cell(text="same" if one == other else "different", full=spelt)
 
 
 def _gemms(facts: Facts) -> Counter[str]:

@@ -14,6 +14,7 @@ from foretrace.facts import QUANTITIES, Facts
 from foretrace.page import addresses, cells
 from foretrace.page.models import Link, Statement
 from foretrace.prediction import change, said
+from foretrace.stats import Summary
 from foretrace.study import Investigation
 
 
@@ -26,14 +27,12 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
 
     def value(self, quantity: str, variant: str) -> str | None:
         """A median with its unit: `178 µs`."""
-        facts = self._facts(variant)
-        known = facts.quantities.get(_defined(quantity)) if facts and quantity not in facts.withheld else None
+        known = self._known(quantity, variant)
         return units.quantity(known.median, QUANTITIES[quantity].unit) if known else None
 
     def interval(self, quantity: str, variant: str) -> str | None:
         """A median with its unit and its interval: `178 µs (171 … 179 µs)`."""
-        facts = self._facts(variant)
-        known = facts.quantities.get(_defined(quantity)) if facts and quantity not in facts.withheld else None
+        known = self._known(quantity, variant)
         return said(known, QUANTITIES[quantity].unit) if known else None
 
     def ratio(self, quantity: str, variant: str, over: str) -> str | None:
@@ -69,12 +68,16 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
         declared = self.found.facts
         return Link(variant, addresses.variant(self.found.sealed.slug, variant)) if variant in declared else None
 
+    def _known(self, quantity: str, variant: str) -> Summary | None:
+        _defined(quantity)
+        facts = self._facts(variant)
+        return None if facts is None or quantity in facts.withheld else facts.quantities.get(quantity)
+
     def _facts(self, variant: str) -> Facts | None:
         found = self.found.facts.get(variant)
         return found if isinstance(found, Facts) else None
 
 
-def _defined(quantity: str) -> str:
+def _defined(quantity: str) -> None:
     if quantity not in QUANTITIES:
         raise WrongUsage("no such quantity", where=quantity, remedy=f"one of {', '.join(QUANTITIES)}")
-    return quantity
