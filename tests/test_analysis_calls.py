@@ -97,3 +97,14 @@ def test_the_chain_is_that_of_the_step_of_median_width_in_order():
     assert (chain[1].start_us, chain[1].dur_us) == (2, 50)
     assert len(chain[2].launched) == 1
     assert "64x8" in chain[2].launched[0]
+
+
+def test_what_a_graph_launched_is_listed_as_it_started():
+    facts = known(
+        step(1, at=0, us=100),
+        launch("cudaGraphLaunch", at=10, us=5, correlation=1),
+        memcpy(at=20, us=50, correlation=1),
+        kernel("nvjet_sm90_tst_64x8_64x16_1x4_h_bz_NNT", at=30, us=5, correlation=1, stream=8),
+    )
+    (link,) = facts.chain
+    assert [label.split()[0] for label in link.launched] == ["memcpy", "nvjet"]

@@ -12,16 +12,20 @@ from foretrace.scenario import Work
 
 def test_work_belongs_to_the_step_that_launched_it_even_when_it_runs_during_another():
     facts = known(
-        step(1, at=0, us=100),
-        launch(at=10, correlation=1),
-        step(2, at=100, us=100),
-        launch(at=110, correlation=2),
-        kernel("late", at=120, us=30, correlation=1),
-        kernel("prompt", at=150, us=40, correlation=2),
+        step(1, at=500, us=100),
+        launch(at=510, correlation=1),
+        step(2, at=600, us=100),
+        launch(at=610, correlation=2),
+        kernel("late", at=620, us=30, correlation=1),
+        kernel("prompt", at=650, us=40, correlation=2),
     )
     assert [each.kernel_us for each in facts.steps] == [30, 40]
     assert [row.per_step for row in facts.kernels] == [(0, 1), (1, 0)]
     assert facts.outside == Activities()
+    assert [(each.name, each.start_us, each.width_us) for each in facts.steps] == [
+        ("ProfilerStep#1", 0, 100),
+        ("ProfilerStep#2", 100, 100),
+    ]
 
 
 def test_work_from_outside_the_steps_is_counted_apart_and_divided_into_nothing():
@@ -143,8 +147,13 @@ def test_the_synchronisation_is_idle_where_no_work_runs_not_even_that_of_others(
 
 
 def test_a_synchronisation_inside_a_step_does_not_close_the_window():
-    facts = known(step(1, at=0, us=50), launch("cudaDeviceSynchronize", at=10, us=30))
+    facts = known(step(1, at=0, us=50), launch("cudaDeviceSynchronize", at=40, us=30))
     assert "sync_us" not in facts.quantities
+
+
+def test_of_two_synchronisations_after_the_steps_the_last_closes_the_window():
+    closing = (launch("cudaDeviceSynchronize", at=at, us=us) for at, us in ((60, 5), (70, 9)))
+    assert known(step(1, at=0, us=50), *closing).quantities["sync_us"].median == 9
 
 
 def test_calls_and_operators_are_counted_per_step():
@@ -165,7 +174,7 @@ def test_a_graph_launch_has_one_delay_to_its_first_kernel():
     facts = known(
         step(1, at=0, us=100),
         launch("cudaGraphLaunch", at=10, us=5, correlation=1),
-        kernel("first", at=30, us=5, correlation=1),
+        kernel("first", at=30, us=7, correlation=1),
         kernel("second", at=40, us=5, correlation=1),
     )
     assert facts.samples["launch_delay_us"] == (20,)

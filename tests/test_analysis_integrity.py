@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders import event, kernel, launch, op, step
+from builders import event, kernel, launch, memset, op, step
 from measured import known
 
 from foretrace.facts import Check, Facts
@@ -92,9 +92,15 @@ def test_durations_that_are_unknown_or_zero_withhold_times_and_leave_counts():
 
 
 def test_work_that_starts_before_its_launch_withholds_what_compares_the_clocks():
-    facts = known(step(1, at=0, us=100), launch(at=20, correlation=1), kernel(at=10, us=5, correlation=1))
+    facts = known(step(1, at=0, us=100), launch(at=20, correlation=1), kernel(at=19, us=5, correlation=1))
     assert "launch_delay_us" in facts.withheld
     assert facts.quantities["kernel_us"].median == 5
+
+
+def test_work_may_start_while_its_launching_call_is_still_returning():
+    for at in (20, 22):
+        facts = known(step(1, at=0, us=100), launch(at=20, us=5, correlation=1), kernel(at=at, us=5, correlation=1))
+        assert check(facts, "CPU and GPU clocks").passed
 
 
 def test_graph_launches_are_said_to_hide_the_operator():
@@ -120,6 +126,13 @@ def test_the_profilers_interruption_of_a_step_is_shown():
     assert "60.0 µs" in found.found
 
 
+def test_an_interruption_before_between_or_after_the_steps_interrupts_none():
+    for at in (1, 120, 300):
+        interruption = event("overhead", "Activity Buffer Request", at=at, us=5, pid=-1)
+        facts = known(step(1, at=10, us=100), step(2, at=150, us=100), interruption)
+        assert check(facts, "Profiler interruptions").passed
+
+
 def test_a_throttled_or_silent_device_is_shown_and_withholds_nothing():
     hot = sound(after=DeviceState(sm_mhz=1200, throttle=("sw thermal slowdown",)))
     silent = sound(before=None, after=None)
@@ -133,3 +146,8 @@ def test_a_profiler_that_costs_more_than_it_shows_is_flagged():
     assert check(sound(), "The profiler's own cost").passed
     slow = known(step(1, at=0, us=1000), samples={"dispatch_us": [10.0]}, device="cpu")
     assert not check(slow, "The profiler's own cost").passed
+
+
+def test_all_work_from_outside_is_told_with_its_kinds():
+    facts = known(memset(at=0, us=1), step(1, at=10, us=50), launch("cudaDeviceSynchronize", at=70, us=1))
+    assert check(facts, "Work launched outside the steps").found.startswith("0 kernels + 1 memset, counted apart")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from builders import annotation, kernel, launch, memcpy, memset, op, step
-from measured import known
+from builders import annotation, kernel, launch, memcpy, memset, op, step, trace
+from measured import known, of
 
 from foretrace.analysis.occupancy import occupancy
 from foretrace.trace import Device
@@ -42,6 +42,7 @@ TURING = device("7.5", threads=1024, shared=65536)
         (device(), {"threads": 32, "registers": 16, "shared_bytes": 0}, 32 / 64, "blocks"),
         (device(), {"threads": 160, "registers": 24, "shared_bytes": 0}, 60 / 64, "threads"),
         (device(), {"threads": 64, "registers": 24, "shared_bytes": 100000}, 4 / 64, "shared memory"),
+        (A100, {"threads": 64, "registers": 24, "shared_bytes": 83456}, 2 / 64, "shared memory"),
         (AMPERE_86, {"threads": 32, "registers": 16, "shared_bytes": 0}, 16 / 48, "blocks"),
         (TURING, {"threads": 32, "registers": 16, "shared_bytes": 0}, 16 / 32, "blocks"),
         (TURING, {"threads": 64, "registers": 255, "shared_bytes": 0}, 8 / 32, "registers"),
@@ -170,3 +171,14 @@ def test_the_innermost_operator_is_named_and_a_label_is_none():
         ("aten::addmm", "cudaLaunchKernel"),
         ("", "cuLaunchKernelEx"),
     ]
+
+
+def test_limits_that_the_trace_does_not_state_come_from_the_machine():
+    row = {RESOURCES: 255, "shared memory": 0}
+    made = trace(
+        step(1, at=0, us=100),
+        launch(at=1, correlation=1),
+        kernel(at=10, us=5, correlation=1, **row),
+        deviceProperties=[],
+    )
+    assert of(made, steps=1).kernels[0].occupancy == 0.125

@@ -49,6 +49,7 @@ def test_the_closing_synchronisation_is_shown_after_the_last_step_only():
     closing = launch("cudaDeviceSynchronize", at=1120, us=30)
     more = step(8, at=1100, us=10)
     assert spans(lane(drawn(*STEP, closing), "CUDA calls"))[-1] == ("cudaDeviceSynchronize", 120, 30)
+    assert drawn(*STEP, closing).end_us == 150
     assert len(lane(drawn(*STEP, more, closing, steps=1), "CUDA calls").spans) == 1
 
 
@@ -69,7 +70,15 @@ def test_every_stream_and_every_gpu_has_its_lane_and_arrows_point_into_it():
     )
     assert [each.title for each in shown.lanes[3:]] == ["GPU 0 stream 7", "GPU 0 stream 20", "GPU 1 stream 7"]
     assert [(arrow.to_us, arrow.to_lane) for arrow in shown.arrows] == [(60, 3), (70, 4), (80, 5)]
-    assert [span.kind for span in shown.lanes[4].spans] == ["memcpy"]
+    assert [(span.kind, span.family) for span in shown.lanes[4].spans] == [("memcpy", "memcpy")]
+
+
+def test_gpu_work_has_the_family_and_the_short_name_of_the_decoder():
+    name = "nvjet_sm90_tst_64x8_64x16_1x4_h_bz_NNT"
+    shown = drawn(step(1, at=0, us=9), launch(at=1, us=1, correlation=1), kernel(name, at=5, us=3, correlation=1))
+    (span,) = lane(shown, "GPU stream 7").spans
+    assert (span.name, span.kind, span.family) == (name, "kernel", "gemm")
+    assert len(span.label) < len(name)
 
 
 def test_other_threads_are_left_out_and_counted_and_python_frames_are_left_out():
@@ -94,6 +103,9 @@ def test_a_crowded_lane_is_thinned_without_moving_what_is_wide_and_says_so():
     assert max(len(each.spans) for each in shown.lanes) <= 400
     assert ("wide", 5020, 3000) in spans(gpu)
     assert min(span.start_us for span in gpu.spans) == 20
+    assert max(span.start_us + span.dur_us for span in gpu.spans if span.name != "wide") == pytest.approx(
+        20 + many - 0.6
+    )
     assert sum(span.dur_us for span in gpu.spans) == pytest.approx(many + 3000, rel=0.1)
     assert f"GPU stream 7: {many + 1:,} spans drawn as {len(gpu.spans)}" in shown.caption
     assert shown.arrows == ()
