@@ -165,6 +165,12 @@ def test_labels_of_kernels_that_look_alike_show_what_differs() -> None:
     assert labels[names[2]] == grammars.label(names[2]) == "nvjet bf16 192x192 bz NTN"
 
 
+def test_a_label_and_an_identity_can_be_had_from_a_reading_too() -> None:
+    name = "triton_poi_fused_gelu_mul_3"
+    assert grammars.label(grammars.decode(name)) == grammars.label(name) == "triton gelu+mul"
+    assert grammars.identity(grammars.decode(name)) == grammars.identity(name)
+
+
 def test_identity_ignores_tile_counter_and_address() -> None:
     tile = ("nvjet_tst_192x192_64x3_2x1_v_bz_coopB_NTN", "nvjet_sm90_tst_128x256_64x4_1x2_h_bz_coopA_NTN")
     counter = ("triton_poi_fused_add_mul_3", "triton_poi_fused_add_mul_17")

@@ -17,8 +17,7 @@ from foretrace.grammars.spelling import Name, parse
 
 __all__ = [
     "GRAMMARS", "Confidence", "Family", "Grammar", "Reading", "Relation", "Term", "Token", "claimants", "decode",
-    "glossary",
-    "identity", "label", "labels", "relation", "tokens",
+    "glossary", "identity", "label", "labels", "relation", "tokens",
 ]  # fmt: skip
 
 CUT = "the name is cut: only what survives whole is read"
@@ -68,13 +67,12 @@ def tokens(name: str) -> tuple[Token, ...]:
     )
 
 
-@lru_cache(maxsize=8192)
-def label(name: str) -> str:
+def label(given: str | Reading) -> str:
     """A short text for a table cell or a timeline, at most 40 characters: `nvjet bf16 256x128 bz NNT`, `add bf16 vec8`.
 
     Two kernels that differ in a detail may share a label; `labels` keeps them apart.
     """
-    return shorten(_parts(name))
+    return _label(given if isinstance(given, str) else given.name)
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
@@ -82,18 +80,27 @@ def labels(names: Iterable[str]) -> dict[str, str]:
     return distinguish({name: _parts(name) for name in dict.fromkeys(names)})
 
 
-@lru_cache(maxsize=8192)
-def identity(name: str) -> str:
+def identity(given: str | Reading) -> str:
     """What stays the same across library versions: operation, types, layout and fused operations.
 
     Tile, stages, addresses and counters are left out.
     """
-    return identify(decode(name), parse(name))
+    return _identity(given if isinstance(given, str) else given.name)
 
 
 def relation(first: str, second: str) -> Relation:
     """How two kernels are related, as far as their names tell; two spellings of one name are the same kernel."""
     return relate(decode(first), decode(second), (identity(first), identity(second)))
+
+
+@lru_cache(maxsize=8192)
+def _label(name: str) -> str:
+    return shorten(_parts(name))
+
+
+@lru_cache(maxsize=8192)
+def _identity(name: str) -> str:
+    return identify(decode(name), parse(name))
 
 
 def _parts(name: str) -> list[Part]:

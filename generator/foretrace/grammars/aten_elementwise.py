@@ -34,6 +34,7 @@ LAYOUTS = {
     "UnrolledElementwiseKernel": ("functor", "operands"),
 }
 WORD = re.compile(r"[A-Za-z_]\w*+(?!::)")
+ELEMENT = re.compile(r"[\w:]++(?: \w+)*(?:<[\w:]+>)?")
 LAMBDA = re.compile(r"lambda\(([^()]+)\)")
 OPERANDS = re.compile(r"(?:char ?\*), (?:\(unsigned long\)|\(int\))?(\d+)")
 SKIPPED = frozenset({
@@ -122,9 +123,8 @@ def _functor(draft: Draft, argument: Argument) -> None:
     elif op == "copy":
         draft.family = "copy"
     draft.say((argument.start + found.start(), argument.start + found.end()), "op", op)
-    kind = _type(text, found)
-    if kind:
-        draft.fields["dtype"] = kind
+    if kind := _type(text, found):
+        draft.say((argument.start + kind[1], argument.start + kind[2]), "dtype", kind[0])
     if found[0].startswith("bfloat16_copy"):
         draft.fields["dtype_out"] = "bf16"
 
@@ -140,20 +140,29 @@ def operation(functor: str) -> str:
     return "compare" if op.startswith("compare") else op
 
 
-def _type(text: str, found: re.Match[str]) -> str | None:
-    """The type worked on: the first of a Binary- or UnaryFunctor, else of the functor itself, else of its lambda."""
+def _type(text: str, found: re.Match[str]) -> tuple[str, int, int] | None:
+    """The type worked on and its span: first of a Binary- or UnaryFunctor, else of the functor, else of its lambda."""
     outer = text.rfind("Functor<", 0, found.start())
-    begin = outer + 8 if outer >= 0 else found.end() + 1 if text.startswith("<", found.end()) else 0
-    if begin and (kind := _main(re.split(r", |>", text[begin : begin + 90])[:3])):
+    begin = outer + len("Functor<") if outer >= 0 else found.end() + 1 if text.startswith("<", found.end()) else 0
+    if begin and (kind := _main(text, begin)):
         return kind
     kinds = LAMBDA.search(text, found.end())
-    return _main(kinds[1].split(", ")) if kinds else None
+    return _main(text, kinds.start(1)) if kinds else None
 
 
-def _main(types: list[str]) -> str | None:
-    """The first element type that is not a condition or a mask; `bool` only if there is no other."""
-    known = [kind for text in types if (kind := dtype(text))]
-    return next((kind for kind in known if kind != "bool"), known[0] if known else None)
+def _main(text: str, begin: int) -> tuple[str, int, int] | None:
+    """The first of the types listed from `begin` that is no condition or mask; `bool` only if there is no other."""
+    first = None
+    for _ in range(3):
+        element = ELEMENT.match(text, begin)
+        if element is None:
+            break
+        kind = dtype(element[0])
+        if kind and kind != "bool":
+            return kind, *element.span()
+        first = first or (kind and (kind, *element.span())) or None
+        begin = element.end() + len(", ")
+    return first
 
 
 GRAMMAR = Grammar(
