@@ -33,9 +33,11 @@ def test_what_a_call_launched_includes_what_its_children_launched():
         op("aten::mm", at=20, us=30),
         launch(at=25, us=5, correlation=1),
         launch("cudaMemcpyAsync", at=31, us=5, correlation=2),
+        launch("cudaMemcpyAsync", at=37, us=5, correlation=3),
         op("aten::view", at=70, us=3),
-        kernel(at=60, us=7, correlation=1),
+        kernel(at=60, us=5, correlation=1),
         memcpy(at=80, us=4, correlation=2),
+        memcpy(at=90, us=2, correlation=3),
     )
     assert [
         (call(facts, name).kernels, call(facts, name).gpu_us) for name in ("aten::linear", "aten::mm", "aten::view")
@@ -70,6 +72,12 @@ def test_a_child_that_ends_a_little_after_its_parent_is_still_its_child():
     facts = known(step(1, at=0, us=50), op("outer", at=10, us=10), op("inner", at=15, us=5.4))
     assert call(facts, "outer").self_us == 5
     assert [link.depth for link in facts.chain] == [0, 1]
+
+
+def test_what_starts_where_another_ends_is_not_inside_it():
+    facts = known(step(1, at=0, us=50), op("first", at=10, us=10), op("second", at=20, us=0.5))
+    assert [link.depth for link in facts.chain] == [0, 0]
+    assert call(facts, "first").self_us == 10
 
 
 def test_events_of_two_threads_do_not_nest():

@@ -12,6 +12,7 @@ from foretrace.scenario import Work
 
 def test_work_belongs_to_the_step_that_launched_it_even_when_it_runs_during_another():
     facts = known(
+        op("before", at=490, us=5),
         step(1, at=500, us=100),
         launch(at=510, correlation=1),
         step(2, at=600, us=100),

@@ -112,9 +112,9 @@ def test_one_name_with_two_grids_is_two_rows_longest_total_first():
         kernel("k", at=30, us=5, correlation=1, grid=[1, 1, 1]),
         kernel("k", at=40, us=30, correlation=2, grid=[8, 1, 1]),
     )
-    assert [(row.grid, row.per_step, row.total_us, row.share) for row in facts.kernels] == [
-        ((8, 1, 1), (1,), 30, 0.75),
-        ((1, 1, 1), (2,), 10, 0.25),
+    assert [(row.grid, row.per_step, row.total_us, row.share, row.duration.median) for row in facts.kernels] == [
+        ((8, 1, 1), (1,), 30, 0.75, 30),
+        ((1, 1, 1), (2,), 10, 0.25, 5),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from builders import annotation, event, kernel, launch, memcpy, op, step, trace
 
@@ -54,7 +56,7 @@ def test_the_closing_synchronisation_is_shown_after_the_last_step_only():
 
 
 def test_steps_that_are_left_out_are_said_to_be_and_so_is_work_of_others():
-    shown = drawn(*STEP, step(8, at=1100, us=50), kernel("of another step", at=1050, us=5), steps=1)
+    shown = drawn(kernel("of before", at=990, us=15), *STEP, step(8, at=1100, us=50), steps=1)
     assert "The first 1 of 2 recorded steps." in shown.caption
     assert "Not drawn: 1 kernel of this time" in shown.caption
     assert len(lane(shown, "GPU stream 7").spans) == 1
@@ -97,17 +99,21 @@ def test_a_crowded_lane_is_thinned_without_moving_what_is_wide_and_says_so():
     many = 5000
     crowd = [launch(at=10 + number, us=0.5, correlation=number) for number in range(many)]
     work = [kernel("small", at=20 + number, us=0.4, correlation=number) for number in range(many)]
-    wide = kernel("wide", at=20 + many, us=3000, correlation=many)
-    shown = drawn(step(1, at=0, us=6000), *crowd, launch(at=5500, us=1, correlation=many), *work, wide)
+    wide = [kernel("wide", at=20 + many + at, us=us, correlation=many) for at, us in ((0, 20), (20, 3000))]
+    shown = drawn(
+        step(1, at=0, us=6000), *crowd, launch("cudaGraphLaunch", at=5010, us=1, correlation=many), *work, *wide
+    )
     gpu = lane(shown, "GPU stream 7")
     assert max(len(each.spans) for each in shown.lanes) <= 400
-    assert ("wide", 5020, 3000) in spans(gpu)
+    assert spans(gpu)[-2:] == [("wide", 5020, 20), ("wide", 5040, 3000)]
+    assert re.fullmatch(r"\d+ × \S+", gpu.spans[0].name)
+    assert gpu.spans[0].name.startswith(gpu.spans[0].label)
     assert min(span.start_us for span in gpu.spans) == 20
     assert max(span.start_us + span.dur_us for span in gpu.spans if span.name != "wide") == pytest.approx(
         20 + many - 0.6
     )
-    assert sum(span.dur_us for span in gpu.spans) == pytest.approx(many + 3000, rel=0.1)
-    assert f"GPU stream 7: {many + 1:,} spans drawn as {len(gpu.spans)}" in shown.caption
+    assert sum(span.dur_us for span in gpu.spans) == pytest.approx(many + 3020, rel=0.1)
+    assert f"GPU stream 7: {many + 2:,} spans drawn as {len(gpu.spans)}" in shown.caption
     assert shown.arrows == ()
     assert f"{many + 1:,} launches" in shown.caption
 
