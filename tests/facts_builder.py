@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from foretrace.facts import Activities, Bound, Call, Facts, Kernel, Limiter, Params, Step
-from foretrace.stats import exact, summarise
+from foretrace.stats import Rounds, across, exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def facts(
     withheld: dict[str, str] | None = None,
     kernels: Sequence[Kernel] = (),
     calls: Sequence[Call] = (),
-    **quantities: float | Sequence[float],
+    **quantities: float | Sequence[float] | Sequence[Sequence[float]],
 ) -> Facts:
     """Facts of one variant.
 
@@ -33,13 +33,13 @@ def facts(
         withheld: quantity = why it is not given.
         kernels: its GPU work.
         calls: its operators and CUDA calls.
-        quantities: a number is exact, a sequence is samples.
+        quantities: a number is exact, a sequence is samples, a sequence of sequences is rounds.
     """
-    samples = {name: tuple(value) for name, value in quantities.items() if not isinstance(value, int | float)}
+    samples = {name: _rounds(value) for name, value in quantities.items() if not isinstance(value, int | float)}
     known = {name: exact(value) for name, value in quantities.items() if isinstance(value, int | float)}
     return Facts(
         params=params or {},
-        quantities=known | {name: summarise(values) for name, values in samples.items()},
+        quantities=known | {name: across(rounds) for name, rounds in samples.items()},
         samples=samples,
         withheld=withheld or {},
         steps=tuple(step(number, launched) for number, launched in enumerate(steps)),
@@ -49,6 +49,12 @@ def facts(
         chain=(),
         checks=(),
         bound=Bound(limiter=bound, evidence="busy 20 % of the step"),
+    )
+
+
+def _rounds(values: Sequence[Any]) -> Rounds:
+    return (
+        tuple(tuple(each) for each in values) if values and not isinstance(values[0], int | float) else (tuple(values),)
     )
 
 
@@ -75,7 +81,7 @@ def kernel(name: str = "gemm_kernel", **more: Any) -> Kernel:
         "label": name,
         "identity": name,
         "per_step": (1, 1, 1),
-        "duration": summarise((9.0, 10.0, 11.0)),
+        "duration": across(((9.0, 10.0, 11.0),)),
         "total_us": 30.0,
         "share": 0.5,
         "grid": (1, 1, 1),

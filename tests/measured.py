@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import builders
 
 from foretrace import analysis
-from foretrace.record import Ceilings, DeviceState, Environment, Gpu, Outcome
+from foretrace.record import Ceilings, DeviceState, Environment, Gpu, Outcome, Round
 from foretrace.scenario import Protocol, Variant, Work
 
 if TYPE_CHECKING:
@@ -38,13 +38,18 @@ def outcome(
     work: Work | None = None,
     **more: Any,
 ) -> Outcome:
-    """An outcome of which `steps` steps were to be recorded."""
-    return Outcome(
-        variant=Variant(name="v", params={"size": 64}, protocol=Protocol(active=steps), work=work),
+    """An outcome of one round, of which `steps` steps were to be recorded."""
+    found = Round(
         started_utc="2026-01-01T00:00:00Z",
         samples={name: tuple(values) for name, values in (samples or {}).items()},
-        **{"before": COOL, "after": COOL, **more},
+        **{
+            "before": COOL,
+            "after": COOL,
+            **{name: more.pop(name) for name in ("before", "after", "peak_memory_bytes") if name in more},
+        },
     )
+    variant = Variant(name="v", params={"size": 64}, protocol=Protocol(active=steps), work=work)
+    return Outcome(variant=variant, rounds=(found,), **more)
 
 
 def environment(device: Literal["cuda", "cpu"] = "cuda") -> Environment:

@@ -13,7 +13,7 @@ import studies
 from foretrace import record, study
 from foretrace.files import sha256
 from foretrace.project import Project
-from foretrace.record import Failure, Outcome
+from foretrace.record import Failure, Outcome, Round
 from foretrace.scenario import Sealed
 from foretrace.study import Study
 
@@ -47,12 +47,16 @@ def run(project: Project) -> Study:
         failed = variant.params["size"] == 8192
         outcome = Outcome(
             variant=variant,
-            started_utc="2026-11-30T10:25:00Z",
             failure=Failure(reason="crashed", message="the process ended with signal 11") if failed else None,
-            samples={} if failed else {"step_us": studies.around(60.0), "dispatch_us": studies.around(50.0)},
+            rounds=() if failed else (_round(),),
         )
         record.write_outcome(folder, "matmul_add", outcome, None if failed else _trace())
     return study.read(record.load(folder))
+
+
+def _round() -> Round:
+    samples = {"step_us": studies.around(60.0), "dispatch_us": studies.around(50.0)}
+    return Round(started_utc="2026-11-30T10:25:00Z", samples=samples)
 
 
 def _trace() -> bytes:

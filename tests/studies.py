@@ -24,10 +24,11 @@ from foretrace.record import (
     Options,
     Outcome,
     Record,
+    Round,
     Run,
     TraceFile,
 )
-from foretrace.scenario import REPEAT, Sealed
+from foretrace.scenario import Sealed
 from foretrace.stats import summarise
 from foretrace.study import Investigation, Judged, Study
 
@@ -94,7 +95,6 @@ SCENARIO = Scenario(
         ),
     ),
     baseline={"mode": "eager"},
-    control={"size": 64},
 )
 DECLARED = {variant.name: variant for variant in SCENARIO.variants}
 SEALED = Sealed(
@@ -113,7 +113,7 @@ def run(**more: Any) -> Run:
         "id": RUN,
         "started_utc": "2026-11-30T10:24:19Z",
         "finished_utc": "2026-11-30T10:26:00Z",
-        "command": "foretrace run matmul_add --rounds 20",
+        "command": "foretrace run matmul_add --rounds 2",
         "commit": "0123456789abcdef0123456789abcdef01234567",
         "dirty": False,
         "environment": Environment(
@@ -124,10 +124,15 @@ def run(**more: Any) -> Run:
             cpu_count=16,
         ),
         "ceilings": Ceilings(tflops={"bf16": 801.0}, copy_gbps=4012.0, how="best of 20 products of 8192³"),
-        "options": Options(rounds=20, time_limit_s=300.0),
+        "options": Options(rounds=2),
         "scenarios": ("matmul_add",),
     }
     return Run(**(values | more))
+
+
+def twice(middle: float) -> tuple[tuple[float, ...], ...]:
+    """Samples of two processes, the second one slower by a quarter."""
+    return around(middle), around(1.25 * middle)
 
 
 def around(middle: float, count: int = 9) -> tuple[float, ...]:
@@ -160,8 +165,8 @@ def measured(size: int, mode: str) -> Facts:
             )
             for name in ("aten::matmul", *HOSTILE)
         ],
-        dispatch_us=around(dispatch),
-        step_us=around(max(busy, dispatch + 1)),
+        dispatch_us=twice(dispatch),
+        step_us=twice(max(busy, dispatch + 1)),
         latency_us=around(max(busy, dispatch) + 9),
         gpu_busy_us=around(busy, 3),
         busy_share=around(min(busy / max(busy, dispatch + 1), 1.0), 3),
@@ -247,13 +252,10 @@ def study(**head: Any) -> Study:
                 stderr=f"line 1\n{HOSTILE[0]}",
             )
             facts[name] = Unmeasured(params=declared.params, reason=failure.message)
-            outcomes[name] = Outcome(variant=declared, started_utc="2026-11-30T10:25:00Z", failure=failure)
+            outcomes[name] = Outcome(variant=declared, failure=failure)
         else:
             facts[name] = measured(size, str(mode))
             outcomes[name] = _outcome(name)
-    again = "64-eager"
-    repeated = msgspec.structs.replace(DECLARED[again], name=again + REPEAT)
-    outcomes[again + REPEAT] = msgspec.structs.replace(_outcome(again), variant=repeated, trace=None)
     return Study(
         record=Record(
             folder=Path("nowhere"),
@@ -270,7 +272,6 @@ def _investigation(facts: dict[str, Facts | Unmeasured], outcomes: dict[str, Out
         sealed=SEALED,
         outcomes=outcomes,
         facts=facts,
-        repeats={"64-eager": measured(64, "eager")},
         predictions=tuple(
             Judged(expectation=expected, verdict=judge(expected, facts)) for expected in SCENARIO.predictions
         ),
@@ -282,11 +283,16 @@ def _investigation(facts: dict[str, Facts | Unmeasured], outcomes: dict[str, Out
 
 
 def _outcome(name: str) -> Outcome:
-    return Outcome(
-        variant=DECLARED[name],
+    first = Round(
         started_utc="2026-11-30T10:25:00Z",
+        samples={},
         before=DeviceState(sm_mhz=1980, memory_mhz=3201, temperature_c=41, power_w=120.5),
         after=DeviceState(sm_mhz=1965, memory_mhz=3201, temperature_c=44, power_w=410.0, throttle=("power cap",)),
+    )
+    second = msgspec.structs.replace(first, after=msgspec.structs.replace(first.before, temperature_c=47))
+    return Outcome(
+        variant=DECLARED[name],
+        rounds=(first, second),
         trace=TraceFile(name=f"{name}.trace.json.gz", sha256="ab" * 32, size_bytes=48_123),
     )
 

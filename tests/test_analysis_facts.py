@@ -178,7 +178,7 @@ def test_a_graph_launch_has_one_delay_to_its_first_kernel():
         kernel("first", at=30, us=7, correlation=1),
         kernel("second", at=40, us=5, correlation=1),
     )
-    assert facts.samples["launch_delay_us"] == (20,)
+    assert facts.samples["launch_delay_us"] == ((20,),)
     assert facts.quantities["launches"].median == 1
     assert facts.steps[0].activities.kernel == 2
 
@@ -238,7 +238,7 @@ def test_the_profilers_cost_is_profiled_over_dispatch_time():
 def test_without_a_trace_there_are_the_samples_and_the_rest_is_withheld():
     facts = of(None, samples={"step_us": [1.0, 2.0, 3.0]})
     assert facts.quantities["step_us"].median == 2
-    assert facts.samples["step_us"] == (1.0, 2.0, 3.0)
+    assert facts.samples["step_us"] == ((1.0, 2.0, 3.0),)
     assert facts.withheld["gpu_busy_us"] == facts.withheld["bound"] == facts.bound.evidence == "no trace was recorded"
     assert facts.bound.limiter == "undecided"
 
@@ -278,5 +278,5 @@ def test_notes_hold_what_the_reader_noticed():
 
 def test_a_sample_that_is_no_number_is_not_among_the_samples():
     facts = of(None, samples={"step_us": [1.0, float("nan"), 3.0], "latency_us": [float("inf")]})
-    assert facts.samples == {"step_us": (1.0, 3.0)}
+    assert facts.samples == {"step_us": ((1.0, 3.0),)}
     assert "latency_us" not in facts.quantities

@@ -67,7 +67,7 @@ def on_cpu() -> Study:
         )
         for name, found in investigation.facts.items()
     }
-    investigation = msgspec.structs.replace(investigation, facts=facts, repeats={})
+    investigation = msgspec.structs.replace(investigation, facts=facts)
     return msgspec.structs.replace(study, investigations={"matmul_add": investigation})
 
 
@@ -211,7 +211,7 @@ def test_a_comparison_states_on_how_many_pairs_it_stood() -> None:
     (found,) = scenario().comparisons
 
     assert "CPU dispatch time of mode compile, over 2 pairs: higher on 2." in found.reach
-    assert "GPU busy of mode compile, over 2 pairs: within noise on 2." in found.reach
+    assert "GPU busy of mode compile, over 2 pairs: not told apart on 2." in found.reach
     assert "Varied: size 64, 4096." in found.reach
     assert column(found.table, "GEMM names") == ["different", "different"]
 
@@ -222,11 +222,14 @@ def test_what_was_held_fixed_carries_no_general_conclusion() -> None:
     assert said == ("Varied: size 64, 128.", "Held fixed, so nothing is said about other values: dtype bf16.")
 
 
-def test_the_control_variant_shows_the_runs_own_noise() -> None:
-    noise = scenario().noise
-    assert noise is not None
+def test_a_variant_measured_in_several_processes_shows_the_runs_own_noise() -> None:
+    found = scenario()
+    assert found.noise is not None
 
-    assert column(noise, "Second over first")[0] == "1.00×"
+    assert column(found.noise, "CPU dispatch time")[0] == "21.0 µs / 26.2 µs"
+    assert column(found.noise, "CPU dispatch time, apart")[0] == "1.25×"
+    assert found.own_noise == ("1.25×", "1.25×")
+    assert column(build().front.scenarios, "Noise") == ["1.25×"]
 
 
 def lined(variants: Mapping[str, dict[str, Any]]) -> tuple[sweep.Line, ...]:
@@ -256,10 +259,9 @@ def test_the_limiters_turn_is_said_under_the_sweep() -> None:
 def test_every_column_that_a_page_shows_is_defined() -> None:
     known = {column for columns in definitions.TABLES.values() for column in columns}
     pages = build()
-    (first, *_), *_ = [pages.front.noise.columns] if pages.front.noise else [()]
     shown = {column for table in tables(*pages.scenarios, *pages.variants, pages.front) for column in table.columns}
 
-    assert shown - known - {first} == set()
+    assert shown - known == set()
 
 
 @pytest.mark.parametrize("name", ["index", "README", "definitions"])
@@ -270,13 +272,11 @@ def test_no_name_takes_the_place_of_a_generated_page(name: str) -> None:
     assert not any(address.casefold().endswith("/readme.md") for address in found)
 
 
-def test_a_scenario_without_statements_controls_or_traces_still_has_a_page() -> None:
-    bare = msgspec.structs.replace(
-        studies.SCENARIO, variants=grid(size=(1,)), predictions=(), claims=(), baseline={}, control={}
-    )
+def test_a_scenario_without_statements_or_traces_still_has_a_page() -> None:
+    bare = msgspec.structs.replace(studies.SCENARIO, variants=grid(size=(1,)), predictions=(), claims=(), baseline={})
     facts = facts_builder.facts({"size": 1}, steps=(), step_us=(1.0, 2.0))
     sealed = Sealed(slug="bare", scenario=bare, seal="0", source_sha256="0")
-    empty = Investigation(sealed=sealed, outcomes={}, facts={"1": facts}, repeats={}, predictions=(), claims=())
+    empty = Investigation(sealed=sealed, outcomes={}, facts={"1": facts}, predictions=(), claims=())
     study = msgspec.structs.replace(studies.study(), investigations={"bare": empty})
 
     (found,) = page.build(study).scenarios
@@ -295,16 +295,25 @@ def test_a_verdict_shows_the_findings_that_decided_it_and_counts_the_others() ->
     assert found["P1-13"].lines[0].part == "same gemm kernel names for mode eager and compile"
 
 
-def test_a_control_that_differs_from_itself_makes_smaller_differences_mean_nothing() -> None:
+def test_differences_that_the_rounds_show_too_are_not_told_apart() -> None:
     study = studies.study()
     investigation = study.investigations["matmul_add"]
-    slower = {"64-eager": facts_builder.facts({"size": 64, "mode": "eager"}, dispatch_us=studies.around(42.0))}
+    rounds = studies.around(21.0), studies.around(42.0)
+    swapped = {"eager": rounds, "compile": rounds[::-1]}
+    facts = {
+        f"64-{mode}": facts_builder.facts({"size": 64, "mode": mode}, dispatch_us=found)
+        for mode, found in swapped.items()
+    }
     study = msgspec.structs.replace(
-        study, investigations={"matmul_add": msgspec.structs.replace(investigation, repeats=slower)}
+        study, investigations={"matmul_add": msgspec.structs.replace(investigation, facts=investigation.facts | facts)}
     )
 
-    assert scenario().drift == ""
-    assert "CPU dispatch time 2.00×" in scenario(study).drift
+    assert "differs from process to process by more than 10.0 %, at worst 2.00×" in scenario(study).drift
     (found,) = scenario(study).comparisons
-    assert "CPU dispatch time of mode compile, over 2 pairs: within noise on 2." in found.reach
-    assert found.table.rows[0][1].detail.endswith(", within noise")
+    assert "CPU dispatch time of mode compile, over 2 pairs: higher on 1, not told apart on 1." in found.reach
+
+
+def test_a_quiet_run_has_no_notice_of_noise() -> None:
+    one = facts_builder.facts({"size": 64}, dispatch_us=((20.0, 21.0), (20.5, 21.5)))
+
+    assert comparison.drift({"a": one}) == ""

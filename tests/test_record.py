@@ -16,7 +16,7 @@ from foretrace import Scenario, claim, grid, predict, record
 from foretrace.errors import UnreadableInput, WrongUsage
 from foretrace.files import write_atomically
 from foretrace.prediction import seal
-from foretrace.scenario import REPEAT, Sealed
+from foretrace.scenario import Sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +47,11 @@ SEALED = Sealed(
 ONE, TWO = SCENARIO.variants
 
 
+ROUND = record.Round(started_utc="2026-01-02T03:04:06Z", samples={"step_us": (1.0, 2.5)})
+
+
 def outcome(**more: object) -> record.Outcome:
-    made = record.Outcome(variant=ONE, started_utc="2026-01-02T03:04:06Z", samples={"step_us": (1.0, 2.5)})
+    made = record.Outcome(variant=ONE, rounds=(ROUND,))
     return msgspec.structs.replace(made, **more)
 
 
@@ -84,11 +87,17 @@ def test_a_run_that_has_just_begun_has_no_outcomes(folder: Path) -> None:
     assert record.load(folder).outcomes == {"sums": {}}
 
 
-def test_the_control_is_read_too_and_a_file_that_was_not_planned_is_not(folder: Path) -> None:
-    control = outcome(variant=SCENARIO.controlled())
-    record.write_outcome(folder, "sums", control, None)
+def test_a_file_that_was_not_planned_is_not_read(folder: Path) -> None:
     record.write_outcome(folder, "sums", outcome(variant=msgspec.structs.replace(ONE, name="stray")), None)
-    assert record.load(folder).outcomes == {"sums": {f"1{REPEAT}": control}}
+    assert record.load(folder).outcomes == {"sums": {}}
+
+
+def test_a_round_that_lacks_a_quantity_does_not_shift_the_others() -> None:
+    other = record.Round(started_utc="", samples={"step_us": (3.0,), "event_us": (4.0,)}, peak_memory_bytes=7)
+    found = outcome(rounds=(ROUND, other))
+    assert found.samples == {"step_us": ((1.0, 2.5), (3.0,)), "event_us": ((4.0,),)}
+    assert found.peak_memory_bytes == 7
+    assert outcome().peak_memory_bytes is None
 
 
 def test_a_record_can_be_read_by_people_and_by_diff(folder: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foretrace import Protocol, Scenario, Work, claim, grid, predict
 from foretrace.errors import WrongUsage
-from foretrace.scenario import REPEAT, Name, Variant
+from foretrace.scenario import Name, Variant
 
 SCALARS = st.one_of(st.text(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False), st.booleans())
 
@@ -104,28 +104,15 @@ def test_a_scenario_without_variants_is_refused() -> None:
         Scenario(title="Sums", question="q?", variants=grid(n=()))
 
 
-@pytest.mark.parametrize("what", ["control", "quick"])
-def test_a_choice_that_fits_no_variant_is_refused(what: str) -> None:
-    with pytest.raises(WrongUsage, match=re.escape(f"{what}={{'n': 3}}: no variant has these parameters")):
-        Scenario(title="t", question="q?", variants=grid(n=(1, 2)), **{what: {"n": 3}})
+def test_a_choice_that_fits_no_variant_is_refused() -> None:
+    with pytest.raises(WrongUsage, match=re.escape("quick={'n': 3}: no variant has these parameters")):
+        Scenario(title="t", question="q?", variants=grid(n=(1, 2)), quick={"n": 3})
 
 
-def test_the_control_is_measured_last_under_a_name_of_its_own() -> None:
-    found = scenario(*grid(n=(1, 2)), control={"n": 2})
-    assert names(found.planned()) == ["1", "2", f"2{REPEAT}"]
-    assert found.controlled().params == {"n": 2}
-
-
-def test_the_first_variant_is_the_control_where_none_is_named() -> None:
-    assert names(scenario(*grid(n=(1, 2))).planned()) == ["1", "2", f"1{REPEAT}"]
-
-
-def test_quick_measures_what_it_names_and_the_control_only_if_that_is_among_it() -> None:
-    found = scenario(*grid(n=(1, 2, 3)), quick={"n": [1, 2]}, control={"n": 2})
-    assert names(found.planned(quick=True)) == ["1", "2", f"2{REPEAT}"]
-    other = msgspec.structs.replace(found, control={"n": 3})
-    assert names(other.planned(quick=True)) == ["1", "2"]
-    assert names(scenario(*grid(n=1)).planned(quick=True)) == ["1", f"1{REPEAT}"]
+def test_quick_measures_what_it_names() -> None:
+    found = scenario(*grid(n=(1, 2, 3)), quick={"n": [1, 2]})
+    assert names(found.planned(quick=True)) == ["1", "2"]
+    assert names(found.planned()) == ["1", "2", "3"]
 
 
 def test_a_declaration_comes_back_from_json_as_it_was() -> None:
@@ -136,7 +123,6 @@ def test_a_declaration_comes_back_from_json_as_it_was() -> None:
         predictions=(predict.within("step_us", (1, None), where={"n": [1, 2]}, because="b"),),
         claims=(claim("A-1", "It is so.", predict.count("kernel", 2), figure="2", on="A100", source="link"),),
         baseline={"n": 1},
-        control={"n": 2},
         quick={"flag": [True]},
     )
     assert msgspec.json.decode(msgspec.json.encode(declared), type=Scenario) == declared

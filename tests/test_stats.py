@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretrace import stats
 from foretrace.stats import exact, ratio, summarise
 
 SAMPLES = st.lists(st.floats(min_value=0.001, max_value=1e6), min_size=1, max_size=60)
@@ -123,3 +124,32 @@ def test_a_ratio_of_constants_has_no_spread() -> None:
 def test_a_ratio_that_has_no_meaning_is_refused(top: list[float], bottom: list[float]) -> None:
     with pytest.raises(ValueError, match="samples on both sides"):
         ratio(top, bottom)
+
+
+def test_over_several_processes_the_interval_holds_those_of_all() -> None:
+    quick, slow = (9.8, 10.0, 10.2), (19.6, 20.0, 20.4)
+    found = stats.across((quick, slow))
+    assert (found.median, found.low, found.high, found.count) == (15.0, 9.8, 20.4, 6)
+    assert stats.across((quick,)) == stats.summarise(quick)
+    with pytest.raises(ValueError, match="no finite sample"):
+        stats.across(((math.nan,), ()))
+
+
+def test_a_ratio_taken_round_by_round_does_not_see_a_drift_of_both_sides() -> None:
+    one = tuple(tuple(drift * value for value in (9.9, 10.0, 10.1) * 5) for drift in (1.0, 1.5, 2.0))
+    other = tuple(tuple(2 * value for value in each) for each in one)
+    found = stats.ratio_across(other, one)
+    assert found.median == pytest.approx(2.0)
+    assert (found.low, found.high) == pytest.approx((2.0, 2.0), rel=0.03)
+
+
+def test_a_single_round_is_held_against_each_of_the_others() -> None:
+    found = stats.ratio_across(((10.0, 10.0),), ((5.0, 5.0), (20.0, 20.0)))
+    assert (found.low, found.median, found.high) == (0.5, 1.25, 2.0)
+
+
+def test_how_far_rounds_lie_apart_is_the_largest_of_their_medians_over_the_smallest() -> None:
+    assert stats.apart(((20.0, 21.0, 22.0), (30.0,), (10.5, 10.5))) == pytest.approx(30 / 10.5)
+    assert stats.apart(((20.0,),)) is None
+    assert stats.apart(((20.0,), ())) is None
+    assert stats.apart(((20.0,), (0.0,))) is None

@@ -57,7 +57,7 @@ def outcome(variant: Variant, **more: Any) -> record.Outcome:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A run of which one variant was measured, twice, one failed, and one was never reached."""
+    """A run of which one variant was measured, one failed, and one was never reached."""
     head = record.Run(
         schema=record.SCHEMA,
         id="run-1",
@@ -71,8 +71,7 @@ def folder(tmp_path: Path) -> Path:
         scenarios=("sums",),
     )
     folder = record.create(tmp_path, head, {"sums": SEALED})
-    for variant in (ONE, SCENARIO.controlled()):
-        record.write_outcome(folder, "sums", outcome(variant), TRACE)
+    record.write_outcome(folder, "sums", outcome(ONE), TRACE)
     failure = record.Failure(reason="out-of-memory", message="ran out of GPU memory")
     record.write_outcome(folder, "sums", outcome(TWO, failure=failure), None)
     return folder
@@ -87,16 +86,15 @@ def test_a_variant_has_facts_or_the_reason_why_not(folder: Path) -> None:
     assert found["3"] == Unmeasured(params={"n": 3}, reason="the run ended before it was measured, or left it out")
 
 
-def test_the_control_is_a_repeat_and_no_variant(folder: Path) -> None:
-    found = study.read(record.load(folder)).investigations["sums"]
-    assert list(found.repeats) == ["1"]
-    assert found.repeats["1"].params == {"n": 1}
-
-
-def test_a_control_that_failed_leaves_no_repeat(folder: Path) -> None:
-    failure = record.Failure(reason="killed", message="killed by signal 9")
-    record.write_outcome(folder, "sums", outcome(SCENARIO.controlled(), failure=failure), None)
-    assert study.read(record.load(folder)).investigations["sums"].repeats == {}
+def test_rounds_are_told_apart_and_an_interval_reaches_over_all_of_them(folder: Path) -> None:
+    first = outcome(ONE)
+    slower = msgspec.structs.replace(first.rounds[0], samples={"step_us": (149.0, 150.0, 151.0)})
+    record.write_outcome(folder, "sums", msgspec.structs.replace(first, rounds=(*first.rounds, slower)), TRACE)
+    found = study.read(record.load(folder)).investigations["sums"].facts["1"]
+    assert isinstance(found, Facts)
+    assert found.samples["step_us"] == ((99.0, 100.0, 101.0), (149.0, 150.0, 151.0))
+    known = found.quantities["step_us"]
+    assert (known.median, known.low, known.high) == (125.0, 99.0, 151.0)
 
 
 def test_every_sealed_statement_is_judged_in_its_order(folder: Path) -> None:

@@ -60,32 +60,26 @@ class Clock:
 def test_a_step_that_the_host_limits_is_told_from_one_that_the_device_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for host, device, step in ((20, 5, 20), (20, 300, 300)):
         clock = Clock(monkeypatch, host_us=host, device_us=device)
-        samples, steps = loop.sample(clock.step, clock, 30)
+        samples, steps = loop.sample(clock.step, clock)
         assert set(samples) == {"step_us", "dispatch_us", "event_us", "latency_us"}
-        assert samples["dispatch_us"] == pytest.approx([host] * 30)
-        assert samples["latency_us"] == pytest.approx([host + device] * 30)
-        assert samples["step_us"] == pytest.approx([step] * 30, rel=0.07)
-        assert samples["event_us"] == pytest.approx([step] * 30, rel=0.07)
+        assert samples["dispatch_us"] == pytest.approx([host] * 20)
+        assert samples["latency_us"] == pytest.approx([host + device] * 20)
+        assert samples["step_us"] == pytest.approx([step] * 20, rel=0.07)
+        assert samples["event_us"] == pytest.approx([step] * 20, rel=0.07)
         assert 1 < steps <= 100
 
 
 @pytest.mark.parametrize(
-    ("us", "steps", "rounds"),
-    [(1, 100, 30), (49, 100, 30), (1_000, 5, 30), (4_000, 2, 30), (8_000, 1, 30), (20_000, 1, 15), (1_000_000, 1, 6)],
+    ("us", "steps", "blocks"),
+    [(1, 100, 20), (49, 100, 20), (1_000, 5, 20), (4_000, 2, 20), (8_000, 1, 20), (20_000, 1, 10), (1_000_000, 1, 6)],
 )
 def test_blocks_are_long_enough_to_time_and_short_enough_to_wait_for(
-    monkeypatch: pytest.MonkeyPatch, us: float, steps: int, rounds: int
+    monkeypatch: pytest.MonkeyPatch, us: float, steps: int, blocks: int
 ) -> None:
     clock = Clock(monkeypatch, host_us=us / 2, device_us=us / 2)
-    samples, found = loop.sample(clock.step, clock, 30)
-    assert (found, len(samples["step_us"]), len(samples["latency_us"])) == (steps, rounds, rounds)
+    samples, found = loop.sample(clock.step, clock)
+    assert (found, len(samples["step_us"]), len(samples["latency_us"])) == (steps, blocks, blocks)
     assert clock.longest_queue <= 100  # a launch queue holds about a thousand; a full one would make calls wait
-
-
-def test_rounds_that_the_user_asks_for_are_never_exceeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch, host_us=1_000_000, device_us=0)
-    samples, _ = loop.sample(clock.step, clock, 2)
-    assert len(samples["step_us"]) == 2
 
 
 class Profiler:
@@ -228,7 +222,7 @@ def test_a_job_is_given_up_when_the_one_who_asked_goes_away(tmp_path: Path) -> N
         variant=Variant(name="v", params={}),
         label="step",
         title="slug/v",
-        rounds=1,
+        profiled=True,
     )
     with server() as program:
         ask(program, Job(folder=str(tmp_path), limit_s=1000, task=task))

@@ -72,7 +72,13 @@ def list_(slugs: tuple[str, ...], folder: Path) -> None:
 )
 @click.option("--quick", is_flag=True, help="Only the variants that each scenario declares as quick.")
 @click.option("--name", default="", help="The run's name; made from time and device by default.")
-@click.option("--rounds", type=click.IntRange(6, 10_000), default=30, show_default=True, help="Samples a quantity.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Fresh processes a variant, all in turn.",
+)
 @click.option(
     "--time-limit",
     type=click.FloatRange(1),
@@ -177,7 +183,7 @@ def _measure(here: Project, slugs: tuple[str, ...], **chosen: Any) -> Path:
     from foretrace import measure, record, terminal
 
     options = record.Options(
-        rounds=chosen.get("rounds", 30),
+        rounds=chosen.get("rounds", 3),
         time_limit_s=chosen.get("time_limit", 300.0),
         quick=chosen.get("quick", False),
         keep_paths=chosen.get("keep_paths", False),

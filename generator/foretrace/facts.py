@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from foretrace.stats import Summary
+from foretrace.stats import Rounds, Summary
 from foretrace.units import Unit
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     params: Params
     quantities: dict[str, Summary]
-    samples: dict[str, tuple[float, ...]]  # behind `quantities`, where there are any
+    samples: dict[str, Rounds]  # behind `quantities`, where there are any; those of the trace are one round
     withheld: dict[str, str]  # quantity -> why it is not given
     steps: tuple[Step, ...]
     outside: Activities  # launched outside the recorded steps: counted, never divided in

@@ -53,7 +53,7 @@ class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Measured = Mapping[str, Facts | Unmeasured]
-"""What a run knows: variant name -> its facts, or why there are none. Repeats for the A/A control are not in it."""
+"""What a run knows: variant name -> its facts, or why there are none."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -437,8 +437,8 @@ def change(first: Facts, second: Facts, quantity: str) -> Summary | str:
     if isinstance(bottom, str):
         return bottom
     above, below = first.samples.get(quantity, ()), second.samples.get(quantity, ())
-    if len(above) > 1 and len(below) > 1 and bottom.median:
-        return stats.ratio(above, below)
+    if above and below and bottom.median:
+        return stats.ratio_across(above, below)
     if bottom.low <= 0:
         return f"{QUANTITIES[quantity].title.lower()} of the lower side is 0"
     return Summary(

@@ -24,6 +24,7 @@ from foretrace.errors import UnreadableInput, WrongUsage
 from foretrace.files import sha256, write_atomically
 from foretrace.prediction import seal
 from foretrace.scenario import Name, Sealed, Variant
+from foretrace.stats import Rounds
 
 SCHEMA = 1
 
@@ -91,29 +92,52 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason
     message: str  # one sentence
     stderr: str = ""  # its end, scrubbed
+    after_s: float = 0.0  # how long it took until then
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one variant."""
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """What one process measured of a variant."""
 
-    variant: Variant
     started_utc: str
-    failure: Failure | None = None
-    samples: dict[str, tuple[float, ...]] = {}  # quantity of `facts.QUANTITIES` -> every sample, none dropped
+    samples: dict[str, tuple[float, ...]]  # quantity of `facts.QUANTITIES` -> every sample, none dropped
     steps_per_block: int = 1  # steps run back to back between two synchronisations
     peak_memory_bytes: int | None = None
     before: DeviceState | None = None
     after: DeviceState | None = None
     seconds: dict[str, float] = {}  # phase -> how long it took
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one variant: a process a round, all variants in turn; the first round's was profiled too."""
+
+    variant: Variant
+    rounds: tuple[Round, ...] = ()
+    failure: Failure | None = None  # of the round after those that are there
     unavailable: dict[str, str] = {}  # quantity -> why this device cannot tell
     trace: TraceFile | None = None
+
+    @property
+    def samples(self) -> dict[str, Rounds]:
+        """Every sample of a quantity, by the process that took it."""
+        names = dict.fromkeys(name for each in self.rounds for name in each.samples)
+        return {name: tuple(each.samples[name] for each in self.rounds if name in each.samples) for name in names}
+
+    @property
+    def states(self) -> tuple[DeviceState, ...]:
+        """The device before and after each round, where it tells."""
+        return tuple(state for each in self.rounds for state in (each.before, each.after) if state is not None)
+
+    @property
+    def peak_memory_bytes(self) -> int | None:
+        """The largest of the rounds' peaks."""
+        return max((each.peak_memory_bytes for each in self.rounds if each.peak_memory_bytes is not None), default=None)
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user chose for the run."""
 
-    rounds: int
-    time_limit_s: float
+    rounds: int = 3  # processes a variant
+    time_limit_s: float = 300.0  # for each of them
     quick: bool = False
     keep_paths: bool = False
 

@@ -18,9 +18,6 @@ from foretrace.errors import WrongUsage
 from foretrace.facts import Params, Scalar
 from foretrace.prediction import Claim, Kind, Where, fits
 
-REPEAT = "~again"
-"""Suffix of the variant that a run measures a second time as its A/A control."""
-
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.~-]*\Z")]
 """What may name a file or a folder of a record; a record that says otherwise is not read."""
 
@@ -68,7 +65,6 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         predictions: ours, made before the run.
         claims: published by others, with source.
         baseline: the parameter and the value that comparisons start from, such as `{"mode": "eager"}`.
-        control: which variant is measured twice, to show the run's own noise; the first one where it is empty.
         quick: which variants `--quick` measures; all where it is empty.
     """
 
@@ -79,7 +75,6 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     predictions: tuple[Kind, ...] = ()
     claims: tuple[Claim, ...] = ()
     baseline: Params = {}
-    control: Where = {}
     quick: Where = {}
 
     def __post_init__(self) -> None:
@@ -91,21 +86,12 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
                 raise WrongUsage("two variants have this name", where=name, remedy="give them a parameter that differs")
             if name in _RESERVED:
                 raise WrongUsage("a variant cannot have this name", where=name, remedy="give it another value")
-        for what, where in (("control", self.control), ("quick", self.quick)):
-            if not any(fits(variant.params, where) for variant in self.variants):
-                raise WrongUsage("no variant has these parameters", where=f"{what}={where}", remedy="see `variants`")
-
-    def controlled(self) -> Variant:
-        """The variant to be measured a second time, under its own name."""
-        first = next((variant for variant in self.variants if fits(variant.params, self.control)), self.variants[0])
-        return msgspec.structs.replace(first, name=first.name + REPEAT)
+        if not any(fits(variant.params, self.quick) for variant in self.variants):
+            raise WrongUsage("no variant has these parameters", where=f"quick={self.quick}", remedy="see `variants`")
 
     def planned(self, *, quick: bool = False) -> tuple[Variant, ...]:
-        """All variants to measure, in order, the A/A control last."""
-        chosen = [variant for variant in self.variants if not quick or fits(variant.params, self.quick)]
-        control = self.controlled()
-        repeated = any(variant.name + REPEAT == control.name for variant in chosen)
-        return (*chosen, control) if repeated else tuple(chosen)
+        """The variants to measure, in order."""
+        return tuple(variant for variant in self.variants if not quick or fits(variant.params, self.quick))
 
 
 class Sealed(msgspec.Struct, frozen=True, kw_only=True):

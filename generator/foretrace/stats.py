@@ -12,17 +12,22 @@ import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 CONFIDENCE = 0.95
 _RESAMPLES = 2000
+
+
+Rounds = tuple[tuple[float, ...], ...]
+"""Samples by the process that took them. Two processes differ by more than their samples do."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What a set of samples says, in the samples' own unit.
 
     `low … high` is the interval that holds the median with at least 95 % confidence (binomial order statistics);
-    with fewer than six samples no such interval exists, and it is the whole range.
+    with fewer than six samples no such interval exists, and it is the whole range. Over several processes it
+    reaches from the lowest to the highest of their intervals.
     """
 
     count: int
@@ -62,6 +67,30 @@ def summarise(samples: Iterable[float]) -> Summary:
     )
 
 
+def across(rounds: Rounds) -> Summary:
+    """The summary of samples from several processes: the median of their medians, an interval that holds all of theirs.
+
+    `ValueError` where there is no finite sample.
+    """
+    return _combined([summarise(samples) for samples in rounds if any(map(math.isfinite, samples))])
+
+
+def apart(rounds: Rounds) -> float | None:
+    """How far the rounds' medians lie apart, largest over smallest; None with fewer than two or with a 0."""
+    medians = [float(np.median(samples)) for samples in rounds if samples]
+    return max(medians) / min(medians) if len(medians) > 1 and min(medians) > 0 else None
+
+
+def ratio_across(over: Rounds, under: Rounds) -> Summary:
+    """The ratio of two quantities that were measured in turns, round by round, so that a drift cancels out.
+
+    Where one side has a single round it is held against each of the other's; `ValueError` as for `ratio`.
+    """
+    count = max(len(over), len(under))
+    tops, bottoms = (side * count if len(side) == 1 else side for side in (over, under))
+    return _combined([ratio(top, bottom) for top, bottom in zip(tops, bottoms, strict=False)])
+
+
 def ratio(over: Iterable[float], under: Iterable[float]) -> Summary:
     """median(over) / median(under), with its 95 % interval from a bootstrap with a fixed seed.
 
@@ -86,6 +115,23 @@ def ratio(over: Iterable[float], under: Iterable[float]) -> Summary:
         minimum=float(ratios.min()),
         maximum=float(ratios.max()),
         mean=float(top.mean() / bottom.mean()) if bottom.mean() else float(ratios.mean()),
+    )
+
+
+def _combined(parts: Sequence[Summary]) -> Summary:
+    """One summary of several, each of which may be right."""
+    if not parts:
+        msg = "no finite sample"
+        raise ValueError(msg)
+    count = sum(part.count for part in parts)
+    return Summary(
+        count=count,
+        median=float(np.median([part.median for part in parts])),
+        low=min(part.low for part in parts),
+        high=max(part.high for part in parts),
+        minimum=min(part.minimum for part in parts),
+        maximum=max(part.maximum for part in parts),
+        mean=sum(part.mean * part.count for part in parts) / count,
     )
 
 

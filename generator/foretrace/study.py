@@ -5,15 +5,13 @@ A `Record` goes in, a `Study` comes out; pages, images and gates are made from i
 
 from __future__ import annotations
 
-import functools
-
 import msgspec
 
 from foretrace import analysis, kineto
 from foretrace.facts import Facts
 from foretrace.prediction import Claim, Kind, Unmeasured, Verdict, judge
 from foretrace.record import Environment, Outcome, Record, Run
-from foretrace.scenario import REPEAT, Sealed, Variant
+from foretrace.scenario import Sealed, Variant
 from foretrace.trace import Trace
 
 
@@ -31,7 +29,6 @@ class Investigation(msgspec.Struct, frozen=True, kw_only=True):
     sealed: Sealed
     outcomes: dict[str, Outcome]
     facts: dict[str, Facts | Unmeasured]  # by variant name, in the declared order
-    repeats: dict[str, Facts]  # variant name -> the facts of its second measurement: the A/A control
     predictions: tuple[Judged, ...]
     claims: tuple[Judged, ...]
 
@@ -66,16 +63,11 @@ def read(record: Record) -> Study:
 
 def _investigate(record: Record, sealed: Sealed) -> Investigation:
     outcomes = record.outcomes[sealed.slug]
-    known = functools.partial(_know, record, sealed)
-    facts = {variant.name: known(variant) for variant in sealed.scenario.variants}
-    again = {
-        name.removesuffix(REPEAT): known(outcome.variant) for name, outcome in outcomes.items() if name.endswith(REPEAT)
-    }
+    facts = {variant.name: _know(record, sealed, variant) for variant in sealed.scenario.variants}
     return Investigation(
         sealed=sealed,
         outcomes=outcomes,
         facts=facts,
-        repeats={name: found for name, found in again.items() if isinstance(found, Facts)},
         predictions=tuple(
             Judged(expectation=expected, verdict=judge(expected, facts)) for expected in sealed.scenario.predictions
         ),

@@ -32,7 +32,7 @@ class Lines:
         """Say what is measured on what."""
         self._total = total
         device = run.environment.gpu.name if run.environment.gpu else run.environment.cpu_model
-        self._say(f"{run.id}: {total} variants on {device}")
+        self._say(f"{run.id}: {total} measurements on {device}, {run.options.rounds} rounds")
 
     def variant_started(self, slug: str, variant: str) -> None:
         """Nothing: the line comes when there is a result."""
@@ -103,14 +103,15 @@ def watcher() -> Lines:
 
 
 def summary(outcomes: Iterable[Outcome]) -> str:
-    """How many variants were measured and failed, and the overhead a variant."""
+    """How many measurements were made and failed, and what one cost beyond the variant's own work."""
     known = list(outcomes)
     failed = sum(outcome.failure is not None for outcome in known)
-    costs = [cost for outcome in known if (cost := overhead(outcome)) is not None]
-    said = f"{len(known) - failed} measured, {failed} failed"
+    last = [outcome.rounds[-1] for outcome in known if outcome.failure is None]
+    costs = [cost for found in last if (cost := overhead(found)) is not None]
+    said = f"{len(last)} measured, {failed} failed"
     if not costs:
         return said
-    return f"{said}; beyond their own work {statistics.median(costs):.2f} s a variant, {max(costs):.2f} s at most"
+    return f"{said}; beyond the variant's own work {statistics.median(costs):.2f} s each, {max(costs):.2f} s at most"
 
 
 def listing(sealed: Sealed) -> list[str]:
@@ -134,11 +135,12 @@ def verdicts(study: Study) -> list[str]:
 
 
 def _result(outcome: Outcome) -> str:
-    wall = outcome.seconds.get("wall", 0.0)
     if outcome.failure is not None:
-        return f"{outcome.failure.reason} after {wall:.1f} s: {outcome.failure.message}"
-    cost = overhead(outcome)
-    return f"measured in {wall:.1f} s" + ("" if cost is None else f", {cost:.2f} s of it beyond its own work")
+        return f"{outcome.failure.reason} after {outcome.failure.after_s:.1f} s: {outcome.failure.message}"
+    last = outcome.rounds[-1]
+    cost = overhead(last)
+    beyond = "" if cost is None else f", {cost:.2f} s of it beyond its own work"
+    return f"round {len(outcome.rounds)} in {last.seconds.get('wall', 0.0):.1f} s{beyond}"
 
 
 def _count(found: Iterable[Verdict]) -> str:

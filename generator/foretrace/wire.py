@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from foretrace.record import DeviceState, Reason
+from foretrace.record import Reason, Round
 from foretrace.scenario import Variant
 
 DeviceName = Literal["cuda", "cpu"]
@@ -52,7 +52,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True, tag="trial"):
     variant: Variant
     label: str  # around each step
     title: str  # of the trace
-    rounds: int
+    profiled: bool  # whether to record a trace too
     private: dict[str, str] = {}  # what to replace in the trace
 
 
@@ -73,15 +73,10 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a variant's process found; the fields are those of `record.Outcome`."""
+    """What a variant's process found."""
 
-    samples: dict[str, tuple[float, ...]]
-    steps_per_block: int
-    peak_memory_bytes: int | None
-    before: DeviceState | None
-    after: DeviceState | None
-    seconds: dict[str, float]
-    unavailable: dict[str, str]
+    round: Round
+    unavailable: dict[str, str]  # as in `record.Outcome`
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True):

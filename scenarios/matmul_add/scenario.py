@@ -47,7 +47,6 @@ scenario = Scenario(
         + grid(size=4096, dims="2d", window="20-steps", mode="eager", protocol=TWENTY, work=work)
     ),
     baseline={"mode": "eager"},
-    control=SMALL,
     quick={"size": [64, 128, 256], "dims": "2d"},
     predictions=(
         predict.bound(

@@ -192,7 +192,7 @@ def _profiler(factor: Summary | None) -> Check:
 
 
 def _device(outcome: Outcome) -> Check:
-    name, states = "Clock and throttle state", [state for state in (outcome.before, outcome.after) if state]
+    name, states = "Clock and throttle state", outcome.states
     if not states:
         return Check(name=name, passed=False, found="the driver does not tell")
     throttle = sorted({reason for state in states for reason in state.throttle})
@@ -201,13 +201,17 @@ def _device(outcome: Outcome) -> Check:
 
 
 def _mhz(states: Sequence[DeviceState]) -> str:
-    known = [str(state.sm_mhz) for state in states if state.sm_mhz is not None]
-    return f"SM clock {' → '.join(known)} MHz" if known else ""
+    known = [state.sm_mhz for state in states if state.sm_mhz is not None]
+    return f"SM clock {_range(known)} MHz" if known else ""
 
 
 def _celsius(states: Sequence[DeviceState]) -> str:
-    known = [str(state.temperature_c) for state in states if state.temperature_c is not None]
-    return f"{' → '.join(known)} °C" if known else ""
+    known = [state.temperature_c for state in states if state.temperature_c is not None]
+    return f"{_range(known)} °C" if known else ""
+
+
+def _range(values: Sequence[int]) -> str:
+    return f"{min(values)}" if min(values) == max(values) else f"{min(values)} … {max(values)}"
 
 
 def _outer_calls(window: Window, rows: Int64) -> Int64:

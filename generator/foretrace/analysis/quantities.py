@@ -17,6 +17,7 @@ from foretrace import stats
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.intervals import union_ns
 from foretrace.facts import QUANTITIES
+from foretrace.stats import Rounds
 from foretrace.trace import LAUNCHERS, Kind
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from foretrace.stats import Summary
     from foretrace.trace import Int64
 
-Samples = dict[str, tuple[float, ...]]
+Samples = dict[str, Rounds]
 
 BUFFER_REQUEST = "Activity Buffer Request"
 DEVICE_SYNCHRONIZE = ("cudaDeviceSynchronize", "cuCtxSynchronize", "hipDeviceSynchronize")
@@ -37,13 +38,13 @@ GRAPH_CALL = re.compile(r"## Call CompiledFxGraph (\S+) ##")
 
 
 def measured(outcome: Outcome) -> Samples:
-    """The samples that the run took without the profiler."""
-    finite = {name: tuple(filter(math.isfinite, values)) for name, values in outcome.samples.items()}
-    return {name: values for name, values in finite.items() if values and name in QUANTITIES}
+    """The samples that the run took without the profiler, by round; what is not finite was not measured."""
+    rounds = {name: [tuple(filter(math.isfinite, each)) for each in found] for name, found in outcome.samples.items()}
+    return {name: tuple(filter(None, found)) for name, found in rounds.items() if any(found) and name in QUANTITIES}
 
 
 def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64]) -> Samples:
-    """The samples that a trace holds: one a recorded step, or one an event.
+    """The samples that a trace holds, as one round: one a recorded step, or one an event.
 
     Args:
         window: the recorded window.
@@ -62,17 +63,17 @@ def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int6
         "buffer_request_us": (window.trace.dur_ns[_buffer_requests(window)] / 1000).tolist(),
         "top_kernel_us": _longest_kernel_us(window, groups),
     }
-    return {name: tuple(map(float, values)) for name, values in found.items() if len(values)}
+    return {name: (tuple(map(float, values)),) for name, values in found.items() if len(values)}
 
 
 def per_work(samples: Samples, outcome: Outcome) -> Samples:
     """What the declared work makes of the samples of GPU busy time: achieved rate and bandwidth."""
-    work, busy = outcome.variant.work, [value for value in samples.get("gpu_busy_us", ()) if value > 0]
+    work, busy = outcome.variant.work, [value for value in _flat(samples, "gpu_busy_us") if value > 0]
     if work is None or not busy:
         return {}
     return {
-        "tflops": tuple(work.flops / value / 1e6 for value in busy),
-        "gbps": tuple(work.bytes / value / 1e3 for value in busy),
+        "tflops": (tuple(work.flops / value / 1e6 for value in busy),),
+        "gbps": (tuple(work.bytes / value / 1e3 for value in busy),),
     }
 
 
@@ -84,7 +85,7 @@ def summaries(samples: Samples, window: Window | None, outcome: Outcome) -> dict
         window: the recorded window; None without a trace.
         outcome: what was measured.
     """
-    found = {name: stats.summarise(values) for name, values in samples.items()}
+    found = {name: stats.across(rounds) for name, rounds in samples.items()}
     found |= _ratios(samples)
     if outcome.peak_memory_bytes is not None:
         found["peak_memory_bytes"] = stats.exact(float(outcome.peak_memory_bytes))
@@ -105,16 +106,17 @@ def closing_synchronisation(window: Window) -> int:
 
 def _ratios(samples: Samples) -> dict[str, Summary]:
     found = {}
-    if "gpu_busy_us" in samples and _median(samples.get("step_us", ())):
-        found["busy_share"] = stats.ratio(samples["gpu_busy_us"], samples["step_us"])
-    if "profiled_step_us" in samples and _median(samples.get("dispatch_us", ())):
-        found["profiler_factor"] = stats.ratio(samples["profiled_step_us"], samples["dispatch_us"])
-    if _median(durations := samples.get("top_kernel_us", ())):
-        found["top_kernel_mean_ratio"] = stats.exact(float(np.mean(durations)) / _median(durations))
-    widths = samples.get("profiled_step_us", ())
+    if "gpu_busy_us" in samples and _is_positive(samples, "step_us"):
+        found["busy_share"] = stats.ratio_across(samples["gpu_busy_us"], samples["step_us"])
+    if "profiled_step_us" in samples and _is_positive(samples, "dispatch_us"):
+        found["profiler_factor"] = stats.ratio_across(samples["profiled_step_us"], samples["dispatch_us"])
+    if _is_positive(samples, "top_kernel_us"):
+        durations = _flat(samples, "top_kernel_us")
+        found["top_kernel_mean_ratio"] = stats.exact(float(np.mean(durations) / np.median(durations)))
+    widths = _flat(samples, "profiled_step_us")
     if widths and min(widths) > 0:
         found["step_width_ratio"] = stats.exact(max(widths) / min(widths))
-    for name, values in (("first_step_ratio", widths), ("first_step_gap_ratio", samples.get("entry_gap_us", ()))):
+    for name, values in (("first_step_ratio", widths), ("first_step_gap_ratio", _flat(samples, "entry_gap_us"))):
         if len(values) > 1 and min(values[1:]) > 0:
             found[name] = _first_over_others(values)
     return found
@@ -195,5 +197,12 @@ def _graph_hashes(window: Window) -> set[str]:
     return {match[1] for name in names if (match := GRAPH_CALL.match(name))}
 
 
-def _median(values: Sequence[float]) -> float:
-    return float(np.median(values)) if len(values) else 0.0
+def _flat(samples: Samples, name: str) -> tuple[float, ...]:
+    """All samples of a quantity, round after round; none where there are none."""
+    return tuple(value for values in samples.get(name, ()) for value in values)
+
+
+def _is_positive(samples: Samples, name: str) -> bool:
+    """Whether there are samples to divide by: in every round, with a median above 0."""
+    rounds = samples.get(name, ())
+    return bool(rounds) and all(len(values) and np.median(values) > 0 for values in rounds)

@@ -24,7 +24,7 @@ from foretrace.measure.bench import Bench
 from foretrace.measure.progress import Progress, Silence
 from foretrace.prediction import seal
 from foretrace.project import Project
-from foretrace.record import Ceilings, Environment, Failure, Options, Outcome, Record, Run
+from foretrace.record import Ceilings, Environment, Failure, Options, Outcome, Record, Round, Run
 from foretrace.scenario import Sealed, Variant
 from foretrace.wire import DeviceName, Look, Measured, Roofs, Trial
 
@@ -83,7 +83,7 @@ def run(
         )
         folder = record.create(project.runs, head, declarations)
         with record.locked(folder):
-            _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(plan)
+            _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(plan, {})
     return folder
 
 
@@ -114,14 +114,16 @@ def resume(
         kept = record.load(folder)
         _check_declarations(project, kept)
         wanted = _plan(project, kept.declarations, quick=kept.run.options.quick, select=select)
-        plan = [planned for planned in wanted if not _is_done(kept, planned)]
+        plan = [planned for planned in wanted if _lacks(_begun(planned, kept.outcomes), kept.run.options.rounds - 1)]
         options = msgspec.structs.replace(kept.run.options, time_limit_s=time_limit_s)
         head = msgspec.structs.replace(kept.run, options=options)
         private = _private(project, options)
         with Bench(private) as bench:
             if plan:
                 _check_machine(kept, _look(bench, head.environment.device))
-            _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(plan)
+            _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(
+                plan, kept.outcomes
+            )
     return folder
 
 
@@ -131,14 +133,14 @@ def probe(device: DeviceName) -> Environment:
         return _look(bench, device)
 
 
-def overhead(outcome: Outcome) -> float | None:
-    """Seconds that measuring a variant took beyond its own work (see `_OWN_WORK`); None where it failed."""
-    if outcome.failure is not None or "wall" not in outcome.seconds:
+def overhead(found: Round) -> float | None:
+    """Seconds that a round of a variant took beyond the variant's own work (see `_OWN_WORK`); None where unknown."""
+    if "wall" not in found.seconds:
         return None
-    return outcome.seconds["wall"] - sum(outcome.seconds.get(phase, 0.0) for phase in _OWN_WORK)
+    return found.seconds["wall"] - sum(found.seconds.get(phase, 0.0) for phase in _OWN_WORK)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Planned:
     """One variant to be measured."""
 
@@ -157,37 +159,47 @@ class _Session:
     private: Mapping[str, str]
     progress: Progress
 
-    def measure(self, plan: Sequence[_Planned]) -> None:
-        """Measure one variant after the other; the record is whole after each."""
-        self.progress.started(self.run, len(plan))
+    def measure(self, plan: Sequence[_Planned], kept: Mapping[str, Mapping[str, Outcome]]) -> None:
+        """Measure every variant once in each round, all of them in turn; the record is whole after each.
+
+        Args:
+            plan: the variants.
+            kept: what the record holds of them, to be continued.
+        """
+        outcomes = {planned: _begun(planned, kept) for planned in plan}
+        rounds = self.run.options.rounds
+        self.progress.started(self.run, sum(rounds - len(outcome.rounds) for outcome in outcomes.values()))
         with self._resumable():
-            for planned in plan:
+            for planned in (
+                planned for number in range(rounds) for planned in plan if _lacks(outcomes[planned], number)
+            ):
                 self.progress.variant_started(planned.sealed.slug, planned.variant.name)
-                outcome, trace = self._outcome(planned)
-                written = record.write_outcome(self.folder, planned.sealed.slug, outcome, trace)
-                self.progress.variant_done(planned.sealed.slug, written)
+                outcome, trace = self._continue(planned, outcomes[planned])
+                outcomes[planned] = record.write_outcome(self.folder, planned.sealed.slug, outcome, trace)
+                self.progress.variant_done(planned.sealed.slug, outcomes[planned])
             record.write_run(self.folder, msgspec.structs.replace(self.run, finished_utc=_stamp(datetime.now(UTC))))
 
-    def _outcome(self, planned: _Planned) -> tuple[Outcome, bytes | None]:
-        started, variant = _stamp(datetime.now(UTC)), planned.variant
+    def _continue(self, planned: _Planned, outcome: Outcome) -> tuple[Outcome, bytes | None]:
+        """An outcome with one more round, or with the failure that ends it; and the trace, where there is a new one."""
         task = Trial(
             device=self.run.environment.device,
             workload=str(planned.workload),
-            variant=variant,
+            variant=planned.variant,
             label=planned.sealed.scenario.label,
-            title=f"{planned.sealed.slug}/{variant.name}",
-            rounds=self.run.options.rounds,
+            title=f"{planned.sealed.slug}/{planned.variant.name}",
+            profiled=not outcome.rounds,
             private=dict(self.private),
         )
         result = self.bench.run(task, Measured, limit_s=self.run.options.time_limit_s)
         found = result.answer
-        if not isinstance(found, Failure) and result.trace is None:
+        if task.profiled and not isinstance(found, Failure) and result.trace is None:
             found = Failure(reason="bad-result", message="left no trace")
         if isinstance(found, Failure):
-            seconds = {"wall": result.seconds}
-            return Outcome(variant=variant, started_utc=started, failure=found, seconds=seconds), None
-        fields = msgspec.structs.asdict(found) | {"seconds": found.seconds | {"wall": result.seconds}}
-        return Outcome(variant=variant, started_utc=started, **fields), result.trace
+            failure = msgspec.structs.replace(found, after_s=result.seconds)
+            return msgspec.structs.replace(outcome, failure=failure), None
+        seconds = found.round.seconds | {"wall": result.seconds}
+        rounds = (*outcome.rounds, msgspec.structs.replace(found.round, seconds=seconds))
+        return msgspec.structs.replace(outcome, rounds=rounds, unavailable=found.unavailable), result.trace
 
     @contextmanager
     def _resumable(self) -> Iterator[None]:
@@ -282,9 +294,15 @@ def _check_machine(kept: Record, here: Environment) -> None:
             )
 
 
-def _is_done(kept: Record, planned: _Planned) -> bool:
-    outcome = kept.outcomes[planned.sealed.slug].get(planned.variant.name)
-    return outcome is not None and outcome.failure is None
+def _begun(planned: _Planned, kept: Mapping[str, Mapping[str, Outcome]]) -> Outcome:
+    """What is recorded of a variant, if it has not failed; else an outcome without a round."""
+    outcome = kept.get(planned.sealed.slug, {}).get(planned.variant.name)
+    return outcome if outcome is not None and outcome.failure is None else Outcome(variant=planned.variant)
+
+
+def _lacks(outcome: Outcome, number: int) -> bool:
+    """Whether the round of this number (from 0) is still to be measured; after a failure none is."""
+    return outcome.failure is None and len(outcome.rounds) <= number
 
 
 def _stamp(moment: datetime) -> str:

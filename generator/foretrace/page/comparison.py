@@ -6,27 +6,35 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
-
+from foretrace import stats, units
 from foretrace.facts import QUANTITIES, Facts, Params
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, Comparison, Table
-from foretrace.prediction import Unmeasured, change, said
+from foretrace.prediction import Unmeasured, change
 from foretrace.stats import Summary
 
 COMPARED = {"dispatch_us": "CPU dispatch ratio", "step_us": "Step ratio", "gpu_busy_us": "GPU busy ratio"}
 """The quantities whose ratio is shown, with its column's head: the CPU's first, the GPU's never without it."""
 
+TIMED = ("dispatch_us", "step_us")
+NOISY = 1.1  # largest over smallest median from which a variant counts as not the same in each process
 NOISE = (
-    Column(title="Quantity", meaning="What was measured twice."),
-    Column(title="First", meaning="Median of the first measurement.", numeric=True),
-    Column(
-        title="Second", meaning="Median of the second one, of the same variant, at the end of the run.", numeric=True
-    ),
-    Column(
-        title="Second over first",
-        meaning="Where this interval does not hold 1, the run drifted by more than its own spread.",
-        numeric=True,
+    Column(title="Variant", meaning="Links to the variant, which was measured in several processes."),
+    *(
+        column
+        for quantity in TIMED
+        for column in (
+            Column(
+                title=QUANTITIES[quantity].title,
+                meaning="The median of each process, in the order of the rounds.",
+                numeric=True,
+            ),
+            Column(
+                title=f"{QUANTITIES[quantity].title}, apart",
+                meaning="Largest over smallest of these medians: how much the variant differs from itself.",
+                numeric=True,
+            ),
+        )
     ),
 )
 PAIR = (
@@ -45,56 +53,60 @@ PAIR = (
 Pair = tuple[str, Facts, str, Facts]  # the baseline's name and facts, the other's
 
 
-class Noise(msgspec.Struct, frozen=True, kw_only=True):
-    """The A/A control of one scenario."""
-
-    variant: str
-    ratios: dict[str, Summary]  # quantity -> second over first
-    table: Table
-
-
-def noise(facts: Mapping[str, Facts | Unmeasured], repeats: Mapping[str, Facts], *, slug: str) -> Noise | None:
-    """How much a variant differs from itself; None where none was measured twice."""
-    for name, again in repeats.items():
-        first = facts.get(name)
-        if not isinstance(first, Facts):
-            continue
-        found = {quantity: change(again, first, quantity) for quantity in _TWICE}
-        ratios = {quantity: ratio for quantity, ratio in found.items() if isinstance(ratio, Summary)}
-        rows = tuple(
-            (
-                Cell(text=QUANTITIES[quantity].title, to=f"{addresses.DEFINITIONS}#{quantity}"),
-                cells.measured(first, quantity),
-                cells.measured(again, quantity),
-                cells.spread_out(ratio, "ratio"),
-            )
-            for quantity, ratio in ratios.items()
-        )
-        caption = f"{name} of {addresses.scenario(slug).split('/')[-1].removesuffix('.md')}, measured twice"
-        return Noise(variant=name, ratios=ratios, table=Table(caption=caption, columns=NOISE, rows=rows))
-    return None
+def noise(facts: Mapping[str, Facts | Unmeasured], *, slug: str) -> Table | None:
+    """How much each variant differs from itself, from process to process; None where each was measured once."""
+    rows = tuple(
+        (Cell(text=name, to=addresses.variant(slug, name)), *(cell for key in TIMED for cell in _apart(found, key)))
+        for name, found in facts.items()
+        if isinstance(found, Facts) and any(stats.apart(found.samples.get(key, ())) for key in TIMED)
+    )
+    return Table(caption="The same variant in several processes", columns=NOISE, rows=rows) if rows else None
 
 
-def drift(control: Noise | None) -> str:
-    """Where the control differs from itself by more than its own spread, in words; "" where it does not."""
-    moved = {key: ratio for key, ratio in control.ratios.items() if not ratio.low <= 1 <= ratio.high} if control else {}
-    listed = [f"{QUANTITIES[key].title} {said(ratio, 'ratio')}" for key, ratio in moved.items()]
-    if not listed:
+def own_noise(facts: Mapping[str, Facts | Unmeasured]) -> tuple[str, str]:
+    """How far apart the rounds of the middle variant and of the worst one lie, as text; "" where each ran once."""
+    ratios = _all_apart(facts)
+    if not ratios:
+        return "", ""
+    return units.quantity(ratios[len(ratios) // 2], "ratio"), units.quantity(ratios[-1], "ratio")
+
+
+def drift(facts: Mapping[str, Facts | Unmeasured]) -> str:
+    """On how many variants the machine was not the same from process to process, in words; "" where on none."""
+    ratios = _all_apart(facts)
+    far = [ratio for ratio in ratios if ratio > NOISY]
+    if not far:
         return ""
-    return f"The second measurement came out otherwise: {', '.join(listed)}. Smaller differences say nothing here."
+    return (
+        f"{QUANTITIES[TIMED[0]].title} of {len(far)} of {len(ratios)} variants differs from process to process by "
+        f"more than {units.quantity(NOISY - 1, 'share')}, at worst {units.quantity(far[-1], 'ratio')}."
+    )
 
 
-def comparisons(
-    facts: Mapping[str, Facts | Unmeasured], baseline: Params, *, slug: str, control: Noise | None
-) -> tuple[Comparison, ...]:
+def _all_apart(facts: Mapping[str, Facts | Unmeasured]) -> list[float]:
+    known = (stats.apart(found.samples.get(TIMED[0], ())) for found in facts.values() if isinstance(found, Facts))
+    return sorted(ratio for ratio in known if ratio is not None)
+
+
+def _apart(facts: Facts, quantity: str) -> tuple[Cell, Cell]:
+    rounds = facts.samples.get(quantity, ())
+    ratio = stats.apart(rounds)
+    if ratio is None:
+        return cells.missing("measured once"), cells.missing("measured once")
+    medians = [stats.summarise(samples).median for samples in rounds]
+    said = " / ".join(units.quantity(median, QUANTITIES[quantity].unit, typical=medians[0]) for median in medians)
+    return Cell(text=said), Cell(text=units.quantity(ratio, "ratio"), order=f"{ratio!r}")
+
+
+def comparisons(facts: Mapping[str, Facts | Unmeasured], baseline: Params, *, slug: str) -> tuple[Comparison, ...]:
     """One for each other value of the baseline's parameters; none where nothing is declared or paired."""
     found = []
     for other in _others(facts.values(), baseline):
         pairs = _pairs(facts, baseline, other)
         if pairs:
-            table = _table(pairs, slug, f"{worded(other)} against {worded(baseline)}", control)
+            table = _table(pairs, slug, f"{worded(other)} against {worded(baseline)}")
             anchor = re.sub(r"[^A-Za-z0-9]+", "-", f"against-{worded(other)}").strip("-")
-            reach = _reach(pairs, tuple(baseline), worded(other), control)
+            reach = _reach(pairs, tuple(baseline), worded(other))
             found.append(Comparison(title=worded(other), anchor=anchor, table=table, reach=reach))
     return tuple(found)
 
@@ -134,10 +146,10 @@ def _pairs(facts: Mapping[str, Facts | Unmeasured], baseline: Params, other: Par
     ]
 
 
-def _table(pairs: Sequence[Pair], slug: str, title: str, control: Noise | None) -> Table:
+def _table(pairs: Sequence[Pair], slug: str, title: str) -> Table:
     rows = []
     for one, ours, name, theirs in pairs:
-        ratios = [_ratio(theirs, ours, quantity, control) for quantity in COMPARED]
+        ratios = [_ratio(theirs, ours, quantity) for quantity in COMPARED]
         rows.append(
             (
                 Cell(text=name, detail=f"over {one}", to=addresses.variant(slug, name)),
@@ -150,14 +162,9 @@ def _table(pairs: Sequence[Pair], slug: str, title: str, control: Noise | None) 
     return Table(caption=title, columns=PAIR, rows=tuple(rows)).trimmed()
 
 
-def _ratio(theirs: Facts, ours: Facts, quantity: str, control: Noise | None) -> Cell:
+def _ratio(theirs: Facts, ours: Facts, quantity: str) -> Cell:
     found = change(theirs, ours, quantity)
-    if isinstance(found, str):
-        return cells.missing(found)
-    cell = cells.spread_out(found, "ratio")
-    low, high = _noise_of(quantity, control)
-    within = control is not None and low <= found.median <= high
-    return msgspec.structs.replace(cell, detail=f"{cell.detail}, within noise") if within else cell
+    return cells.missing(found) if isinstance(found, str) else cells.spread_out(found, "ratio")
 
 
 def _turned(ours: str, theirs: str) -> Cell:
@@ -178,26 +185,19 @@ def _gemms(facts: Facts) -> Counter[str]:
     return Counter({row.name: sum(row.per_step) for row in facts.kernels if row.family == "gemm"})
 
 
-def _reach(pairs: Sequence[Pair], keys: Sequence[str], what: str, control: Noise | None) -> tuple[str, ...]:
-    noise = {quantity: _noise_of(quantity, control) for quantity in COMPARED}
-    directions = [sentence for key in COMPARED if (sentence := _direction(pairs, key, what, noise=noise[key]))]
+def _reach(pairs: Sequence[Pair], keys: Sequence[str], what: str) -> tuple[str, ...]:
+    directions = [sentence for key in COMPARED if (sentence := _direction(pairs, key, what))]
     rest = [{key: value for key, value in theirs.params.items() if key not in keys} for *_, theirs in pairs]
     return (*directions, *extent(rest))
 
 
-def _noise_of(quantity: str, control: Noise | None) -> tuple[float, float]:
-    """The ratios that the control reaches against itself, 1 among them."""
-    own = control.ratios.get(quantity) if control else None
-    return (min(own.low, 1.0), max(own.high, 1.0)) if own else (1.0, 1.0)
-
-
-def _direction(pairs: Sequence[Pair], quantity: str, what: str, *, noise: tuple[float, float]) -> str:
-    """On how many pairs a quantity is higher, lower, or not told apart from the run's noise."""
+def _direction(pairs: Sequence[Pair], quantity: str, what: str) -> str:
+    """On how many pairs a quantity is higher, lower, or not told apart."""
     ratios = [found for _, ours, _, theirs in pairs if isinstance(found := change(theirs, ours, quantity), Summary)]
     if not ratios:
         return ""
-    higher, lower = sum(found.low > noise[1] for found in ratios), sum(found.high < noise[0] for found in ratios)
-    counted = {"higher": higher, "lower": lower, "within noise": len(ratios) - higher - lower}
+    higher, lower = sum(found.low > 1 for found in ratios), sum(found.high < 1 for found in ratios)
+    counted = {"higher": higher, "lower": lower, "not told apart": len(ratios) - higher - lower}
     parts = [f"{word} on {number}" for word, number in counted.items() if number]
     pairs_said = "the one pair" if len(ratios) == 1 else f"{len(ratios)} pairs"
     return f"{QUANTITIES[quantity].title} of {what}, over {pairs_said}: {', '.join(parts)}."
@@ -206,6 +206,3 @@ def _direction(pairs: Sequence[Pair], quantity: str, what: str, *, noise: tuple[
 def worded(params: Params) -> str:
     """Parameters in words: `mode eager`."""
     return ", ".join(f"{key} {value}" for key, value in params.items())
-
-
-_TWICE = ("dispatch_us", "step_us", "latency_us", "event_us", "gpu_busy_us", "top_kernel_us")

@@ -13,7 +13,7 @@ TABLES = {
     "Sweep": sweep.SWEEP,
     "Variants": scenario.VARIANTS,
     "Against the baseline": comparison.PAIR,
-    "A/A control": comparison.NOISE,
+    "Noise": comparison.NOISE,
     "Quantities of a variant": variant.QUANTITY,
     "GPU work": variant.KERNEL,
     "Recorded steps": variant.STEP,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from foretrace.page import addresses
+from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, FrontPage, Link, Mismatch, Notice, ScenarioPage, Score, Table
 from foretrace.page.statements import score
 
@@ -16,6 +16,11 @@ SCENARIOS = (
     Column(title="Our predictions", meaning="How many held, were refuted, stayed undecided."),
     Column(title="Published claims", meaning="How many held, were refuted, stayed undecided."),
     Column(title="Variants", meaning="How many were measured, of how many declared.", numeric=True),
+    Column(
+        title="Noise",
+        meaning="Dispatch time of one variant in several processes, largest median over smallest: the middle one's.",
+        numeric=True,
+    ),
     Column(title="Device", meaning="What it was measured on, and when."),
 )
 
@@ -36,7 +41,6 @@ def build(pages: Sequence[ScenarioPage]) -> FrontPage:
             if said.state != "held"
         ),
         scenarios=_scenarios(pages),
-        noise=_noise(pages),
         failures=_failures(pages),
     )
 
@@ -49,6 +53,7 @@ def _scenarios(pages: Sequence[ScenarioPage]) -> Table:
             _counts(score("", page.predictions)),
             _counts(score("", page.claims)),
             Cell(text=f"{len(page.variants.rows) - len(page.failures)} of {len(page.variants.rows)}"),
+            _noise(page),
             Cell(text=page.run.device, detail=page.run.date),
         )
         for page in pages
@@ -68,14 +73,11 @@ def _rest(counted: Score) -> str:
     return ", ".join(part for part in (said, open_ones) if part)
 
 
-def _noise(pages: Sequence[ScenarioPage]) -> Table | None:
-    """The A/A controls of all scenarios under one another."""
-    tables = [(page, page.noise) for page in pages if page.noise]
-    if not tables:
-        return None
-    first = Column(title="Scenario", meaning="Whose control variant was measured twice.")
-    rows = tuple((Cell(text=page.title, to=page.address), *row) for page, table in tables for row in table.rows)
-    return Table(caption="A/A control", columns=(first, *tables[0][1].columns), rows=rows)
+def _noise(page: ScenarioPage) -> Cell:
+    middle, worst = page.own_noise
+    if not middle:
+        return cells.missing("each variant was measured in one process")
+    return Cell(text=middle, detail=f"worst {worst}", to=f"{page.address}#noise")
 
 
 def _failures(pages: Sequence[ScenarioPage]) -> tuple[tuple[Link, Notice], ...]:

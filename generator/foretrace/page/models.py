@@ -272,7 +272,8 @@ class ScenarioPage(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str  # what comparisons start from, in words
     comparisons: tuple[Comparison, ...]
     noise: Table | None
-    drift: str  # where the control differs from itself by more than its spread, in words
+    own_noise: tuple[str, str]  # how far apart rounds lie: the middle variant's, the worst one's
+    drift: str  # where variants differ from themselves, in words
     reach: tuple[str, ...]
     variants: Table
     failures: tuple[tuple[Link, Notice], ...]
@@ -292,7 +293,6 @@ class FrontPage(msgspec.Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...]
     mismatches: tuple[Mismatch, ...]
     scenarios: Table
-    noise: Table | None
     failures: tuple[tuple[Link, Notice], ...]
 
 

@@ -47,7 +47,7 @@ def _environment(run: Run) -> list[tuple[str, str]]:
     rows += [(name, version) for name, version in environment.versions.items() if version]
     rows += _ceilings(run.ceilings)
     rows += [
-        ("Rounds", f"{run.options.rounds} a variant, time limit {units.number(run.options.time_limit_s)} s"),
+        ("Rounds", f"{run.options.rounds} processes a variant, each within {units.number(run.options.time_limit_s)} s"),
         ("Started", date(run.started_utc)),
         ("Finished", date(run.finished_utc) if run.finished_utc else "not yet, or cut short"),
         ("Commit", commit(run)),

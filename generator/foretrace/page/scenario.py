@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from foretrace.facts import Facts, Timeline
@@ -22,7 +23,7 @@ from foretrace.page.models import (
 )
 from foretrace.prediction import fits
 from foretrace.record import Run
-from foretrace.scenario import REPEAT, Scenario
+from foretrace.scenario import Scenario
 from foretrace.study import Investigation, limits
 
 LIMITERS = ("overhead", "compute", "memory", "communication", "sync")
@@ -81,7 +82,6 @@ def build(
         )
         for declared in sealed.scenario.variants
     )
-    control = comparison.noise(found.facts, found.repeats, slug=slug)
     swept = sweep.lines(found.facts)
     predictions, claims = statements.statements(found)
     return (
@@ -104,9 +104,10 @@ def build(
             swept=sweep.pictures(swept, slug=slug),
             key_timelines=_key_timelines(sealed.scenario, pages),
             baseline=comparison.worded(sealed.scenario.baseline),
-            comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug, control=control),
-            noise=control.table if control else None,
-            drift=comparison.drift(control),
+            comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug),
+            noise=comparison.noise(found.facts, slug=slug),
+            own_noise=comparison.own_noise(found.facts),
+            drift=comparison.drift(found.facts),
             reach=comparison.extent([facts.params for facts in _measured(found).values()]),
             variants=_variants(pages),
             failures=_failures(pages),
@@ -163,7 +164,9 @@ def _steps(found: Investigation) -> Table | None:
 
 def _samples(found: Investigation) -> Picture | None:
     rows = tuple(
-        (name, facts.samples["step_us"]) for name, facts in _measured(found).items() if facts.samples.get("step_us")
+        (name, tuple(itertools.chain.from_iterable(facts.samples["step_us"])))
+        for name, facts in _measured(found).items()
+        if facts.samples.get("step_us")
     )
     if not rows:
         return None
@@ -227,19 +230,18 @@ def _pairs(found: Investigation) -> Picture | None:
 
 
 def _key_timelines(scenario: Scenario, pages: Sequence[VariantPage]) -> tuple[tuple[Link, Picture], ...]:
-    """The control variant's timeline, then those that differ from it in one parameter, up to a handful."""
-    control = scenario.controlled().name.removesuffix(REPEAT)
+    """The timeline that most others differ little from, then its neighbours and the largest, up to a handful."""
     params = {declared.name: declared.params for declared in scenario.variants}
-    ours = params[control]
 
-    def distance(name: str) -> int:
-        theirs = params[name]
-        return sum(ours.get(key) != theirs.get(key) for key in ours.keys() | theirs.keys())
+    def apart(one: str, other: str) -> int:
+        keys = params[one].keys() | params[other].keys()
+        return sum(params[one].get(key) != params[other].get(key) for key in keys)
 
+    middle = min(params, key=lambda name: sum(apart(name, other) for other in params))
     drawn = [page for page in pages if page.timeline]
     baseline = [page for page in drawn if fits(params[page.name], dict(scenario.baseline))]
     far = sorted(baseline, key=lambda page: -_size(params[page.name]))[:1]
-    near = sorted(drawn, key=lambda page: distance(page.name))
+    near = sorted(drawn, key=lambda page: apart(middle, page.name))
     chosen = list(dict.fromkeys(page.name for page in (*near[:1], *far, *near[1:])))[:KEY_TIMELINES]
     return tuple(
         (Link(page.name, page.address), page.timeline) for page in drawn if page.name in chosen and page.timeline

@@ -11,7 +11,7 @@ from foretrace.page import models as page
 from foretrace.page.models import Cell, Column, Notice, Table
 from foretrace.prediction import Unmeasured
 from foretrace.record import DeviceState, Failure, Outcome, Run
-from foretrace.scenario import REPEAT, Sealed, Variant
+from foretrace.scenario import Sealed, Variant
 
 ROWS = 200
 """The most rows that a table of names shows; the rest is in the trace."""
@@ -94,8 +94,8 @@ CHECK = (
 )
 DEVICE = (
     Column(title="State", meaning="What the driver's management library said."),
-    Column(title="Before", meaning="Just before the variant was measured.", numeric=True),
-    Column(title="After", meaning="Just after it.", numeric=True),
+    Column(title="Before", meaning="Just before the variant was measured, over all rounds.", numeric=True),
+    Column(title="After", meaning="Just after it, over all rounds.", numeric=True),
 )
 
 
@@ -163,7 +163,7 @@ def files(run: Run, slug: str, outcome: Outcome | None) -> tuple[page.File, ...]
     if outcome is None:
         return ()
     name = outcome.variant.name
-    what = "second measurement" if name.endswith(REPEAT) else "samples and device state"
+    what = "samples and device state"
     found = [page.File(what=f"{name}: {what}", to=addresses.recorded(run.id, slug, f"{name}.json"))]
     if outcome.trace:
         found.append(
@@ -313,23 +313,28 @@ def _checks(facts: Facts, here: str) -> Table:
 
 
 def _device(outcome: Outcome, here: str) -> Table | None:
-    before, after = outcome.before or DeviceState(), outcome.after or DeviceState()
+    sides = ([each.before for each in outcome.rounds], [each.after for each in outcome.rounds])
+    states = [[state for state in side if state is not None] for side in sides]
     said = {
-        "SM clock": [_with(state.sm_mhz, "MHz") for state in (before, after)],
-        "Memory clock": [_with(state.memory_mhz, "MHz") for state in (before, after)],
-        "Temperature": [_with(state.temperature_c, "°C") for state in (before, after)],
-        "Power": [_with(state.power_w, "W") for state in (before, after)],
+        "SM clock": [_over(side, "sm_mhz", "MHz") for side in states],
+        "Memory clock": [_over(side, "memory_mhz", "MHz") for side in states],
+        "Temperature": [_over(side, "temperature_c", "°C") for side in states],
+        "Power": [_over(side, "power_w", "W") for side in states],
     }
     if all(text == "" for texts in said.values() for text in texts):
         return None
-    said["Throttled by"] = [", ".join(state.throttle) or "nothing" for state in (before, after)]
+    reasons = [dict.fromkeys(reason for state in side for reason in state.throttle) for side in states]
+    said["Throttled by"] = [", ".join(found) or "nothing" for found in reasons]
     unsaid = cells.missing("the management library does not say")
     rows = tuple((Cell(text=name), *(Cell(text=text) if text else unsaid for text in said[name])) for name in said)
     return Table(caption=f"The device around the measurement of {here}", columns=DEVICE, rows=rows)
 
 
-def _with(value: float | None, unit: str) -> str:
-    return "" if value is None else f"{units.number(value)} {unit}"
+def _over(states: Sequence[DeviceState], field: str, unit: str) -> str:
+    """A field's value, or its range over the rounds."""
+    values = [value for state in states if (value := getattr(state, field)) is not None]
+    ends = dict.fromkeys(units.number(end) for end in (min(values), max(values))) if values else ()
+    return f"{' … '.join(ends)} {unit}" if ends else ""
 
 
 def _title(quantity: str) -> str:

@@ -12,25 +12,25 @@ Step = Callable[[], object]
 
 _BLOCK_US = 5_000.0  # a block should last at least this long, so that the clocks' grain does not show
 _MOST_STEPS = 100  # in a block: far fewer launches than a queue holds, so that no call waits for a place in it
-_ROUND_US = 10_000.0  # where a block takes longer than this there are fewer rounds
-_FEWEST_ROUNDS = 6  # with fewer samples no interval holds a median with 95 % confidence
+_BLOCKS = 20
+_LONG_US = 10_000.0  # where a block takes longer than this there are fewer
+_FEWEST = 6  # with fewer samples no interval holds a median with 95 % confidence
 
 
-def sample(step: Step, device: Device, rounds: int) -> tuple[dict[str, tuple[float, ...]], int]:
+def sample(step: Step, device: Device) -> tuple[dict[str, tuple[float, ...]], int]:
     """All samples of `step_us`, `dispatch_us`, `event_us` and `latency_us`, in µs, in order; and the steps a block."""
     alone = _estimate(step, device)
     steps = min(_MOST_STEPS, max(1, math.ceil(_BLOCK_US / alone)))
-    if steps * alone > _ROUND_US:
-        rounds = min(rounds, max(_FEWEST_ROUNDS, int(rounds * _ROUND_US / (steps * alone))))
-    blocks = [_block(step, device, steps) for _ in range(rounds)]
+    count = max(_FEWEST, int(_BLOCKS * min(1.0, _LONG_US / (steps * alone))))
+    blocks = [_block(step, device, steps) for _ in range(count)]
     samples = {name: tuple(block[name] for block in blocks) for name in blocks[0]}
-    return samples | {"latency_us": tuple(_alone(step, device) for _ in range(rounds))}, steps
+    return samples | {"latency_us": tuple(_alone(step, device) for _ in range(count))}, steps
 
 
 def _estimate(step: Step, device: Device) -> float:
     """The shortest of a few single steps, in µs; of fewer where they are slow."""
     times = [_alone(step, device)]
-    while len(times) < _FEWEST_ROUNDS and sum(times) < _ROUND_US:
+    while len(times) < _FEWEST and sum(times) < _LONG_US:
         times.append(_alone(step, device))
     return min(times)
 

@@ -10,11 +10,13 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from foretrace.record import Round
 from foretrace.wire import TRACE, Measured, Trial
 from foretrace.worker import loop, window
 from foretrace.worker.device import Device, open_device
@@ -43,7 +45,7 @@ def measure(task: Trial, began: float) -> Measured:
         task: what to measure.
         began: the monotonic clock, in seconds, when the process was asked for.
     """
-    laps = Laps(began)
+    laps, started = Laps(began), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     laps.lap("start")
     device = open_device(task.device)
     laps.lap("device")
@@ -54,25 +56,28 @@ def measure(task: Trial, began: float) -> Measured:
         laps.lap("build")
         before = device.state()
         laps.lap("state")
-        if task.variant.protocol.warm_calls:
+        profiler, is_cold = None, not task.variant.protocol.warm_calls
+        if task.profiled and is_cold:
+            profiler = _profile(step, task, device=device, laps=laps)
+        if not is_cold:
             _warm_up(step, task, device=device, laps=laps)
-            samples, steps = _time(step, task, device=device, laps=laps)
+        samples, steps = _time(step, device=device, laps=laps)
+        if task.profiled and not is_cold:
             profiler = _profile(step, task, device=device, laps=laps)
-        else:
-            profiler = _profile(step, task, device=device, laps=laps)
-            samples, steps = _time(step, task, device=device, laps=laps)
     peak, after = device.peak_bytes(), device.state()
-    window.export(profiler, Path(TRACE).absolute(), title=task.title, private=task.private)
-    laps.lap("export")
-    return Measured(
+    if profiler is not None:
+        window.export(profiler, Path(TRACE).absolute(), title=task.title, private=task.private)
+        laps.lap("export")
+    found = Round(
+        started_utc=started,
         samples=samples,
         steps_per_block=steps,
         peak_memory_bytes=peak,
         before=before,
         after=after,
         seconds=laps.seconds,
-        unavailable=dict(device.unavailable),
     )
+    return Measured(round=found, unavailable=dict(device.unavailable))
 
 
 def _build(task: Trial) -> Step:
@@ -104,11 +109,11 @@ def _warm_up(step: Step, task: Trial, *, device: Device, laps: Laps) -> None:
     laps.lap("warm")
 
 
-def _time(step: Step, task: Trial, *, device: Device, laps: Laps) -> tuple[dict[str, tuple[float, ...]], int]:
+def _time(step: Step, *, device: Device, laps: Laps) -> tuple[dict[str, tuple[float, ...]], int]:
     device.forget_peak()
     gc.collect()
     gc.disable()  # a collection in the middle of a step would be told as the step's time
-    samples, steps = loop.sample(step, device, task.rounds)
+    samples, steps = loop.sample(step, device)
     gc.enable()
     laps.lap("loop")
     return samples, steps
