@@ -135,6 +135,17 @@ def test_over_several_processes_the_interval_holds_those_of_all() -> None:
         stats.across(((math.nan,), ()))
 
 
+def test_of_many_processes_their_medians_are_the_samples() -> None:
+    rounds = tuple(
+        (middle - 0.1, middle, middle + 0.1) for middle in (20.0, 21.0, 22.0, 23.0, 24.0, 25.0, 26.0, 27.0, 90.0)
+    )
+    found = stats.across(rounds)
+    assert (found.median, found.low, found.high) == (24.0, 21.0, 27.0)  # ranks 2 and 8 of 9
+    assert (found.minimum, found.maximum) == (19.9, 90.1)
+    few = stats.across(rounds[:5])
+    assert (few.low, few.high) == (19.9, 24.1)
+
+
 def test_a_ratio_taken_round_by_round_does_not_see_a_drift_of_both_sides() -> None:
     one = tuple(tuple(drift * value for value in (9.9, 10.0, 10.1) * 5) for drift in (1.0, 1.5, 2.0))
     other = tuple(tuple(2 * value for value in each) for each in one)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 _RESAMPLES = 2000
+_FEWEST = 6  # samples of which an interval with this confidence exists
 
 
 Rounds = tuple[tuple[float, ...], ...]
@@ -25,9 +26,9 @@ Rounds = tuple[tuple[float, ...], ...]
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What a set of samples says, in the samples' own unit.
 
-    `low … high` is the interval that holds the median with at least 95 % confidence (binomial order statistics);
-    with fewer than six samples no such interval exists, and it is the whole range. Over several processes it
-    reaches from the lowest to the highest of their intervals.
+    `low … high` is the interval that holds the median with at least 95 % confidence (binomial order statistics); of
+    fewer than six samples there is none, and it is the whole range. Over several processes, the medians of the
+    processes are the samples; of fewer than six processes it reaches from the lowest to the highest of their intervals.
     """
 
     count: int
@@ -68,7 +69,7 @@ def summarise(samples: Iterable[float]) -> Summary:
 
 
 def across(rounds: Rounds) -> Summary:
-    """The summary of samples from several processes: the median of their medians, an interval that holds all of theirs.
+    """The summary of samples from several processes: the median of their medians, the interval as `Summary` says.
 
     `ValueError` where there is no finite sample.
     """
@@ -119,16 +120,21 @@ def ratio(over: Iterable[float], under: Iterable[float]) -> Summary:
 
 
 def _combined(parts: Sequence[Summary]) -> Summary:
-    """One summary of several, each of which may be right."""
+    """One summary of those of several processes."""
     if not parts:
         msg = "no finite sample"
         raise ValueError(msg)
+    medians = sorted(part.median for part in parts)
+    if len(parts) < _FEWEST:
+        low, high = min(part.low for part in parts), max(part.high for part in parts)
+    else:
+        low, high = (medians[rank] for rank in _median_ranks(len(medians)))
     count = sum(part.count for part in parts)
     return Summary(
         count=count,
-        median=float(np.median([part.median for part in parts])),
-        low=min(part.low for part in parts),
-        high=max(part.high for part in parts),
+        median=float(np.median(medians)),
+        low=low,
+        high=high,
         minimum=min(part.minimum for part in parts),
         maximum=max(part.maximum for part in parts),
         mean=sum(part.mean * part.count for part in parts) / count,

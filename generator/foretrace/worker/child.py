@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import textwrap
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,7 +106,8 @@ def _message(error: BaseException) -> str:
         return str(error)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = " ".join(lines[:2]) if lines and lines[0].endswith(":") else "".join(lines[:1])
-    return f"{type(error).__name__}: {said}"[:_LONGEST_MESSAGE] if said else type(error).__name__
+    message = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return textwrap.shorten(message, _LONGEST_MESSAGE, placeholder=" …")
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
