@@ -19,7 +19,7 @@ from foretrace.figure import lettering, scale
 from foretrace.figure.theme import GROUPS, contrast
 from foretrace.grammars.reading import Family
 from foretrace.page.models import Series
-from foretrace.stats import Summary, exact
+from foretrace.stats import Summary, across, exact, summarise
 
 THEMES = pytest.mark.parametrize("theme", [figure.LIGHT, figure.DARK], ids=lambda theme: theme.name)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -47,6 +47,11 @@ def step_of(*gpu, arrows=(), cpu=(), end=100.0, caption=""):
         Lane(title="GPU stream 7", role="gpu", spans=tuple(gpu)),
     )
     return Timeline(end_us=end, lanes=lanes, arrows=tuple(arrows), borders_us=(0.0, end), caption=caption)
+
+
+def sampled(label, samples):
+    """A row of samples with their summary."""
+    return label, summarise(samples), samples
 
 
 def parsed(document: bytes) -> ET.Element:
@@ -300,7 +305,7 @@ def dots(document: bytes, colour: str) -> list[tuple[float, float]]:
 
 @THEMES
 def test_every_sample_is_a_dot_and_dots_of_equal_samples_do_not_cover_each_other(theme):
-    document = figure.samples([("eager", [20.0] * 50 + [22 + number / 100 for number in range(100)])], theme=theme)
+    document = figure.samples([sampled("eager", [20.0] * 50 + [22 + n / 100 for n in range(100)])], theme=theme)
     drawn = dots(document, theme.series[0])
     assert len(drawn) == len(set(drawn)) == 150
     assert len({x for x, _ in drawn}) == 101
@@ -308,20 +313,31 @@ def test_every_sample_is_a_dot_and_dots_of_equal_samples_do_not_cover_each_other
 
 def test_samples_that_span_decades_are_drawn_on_a_logarithmic_axis():
     light = figure.LIGHT
-    near = [x for x, _ in dots(figure.samples([("a", [10.0, 20.0, 40.0])], theme=light), light.series[0])]
-    far = [x for x, _ in dots(figure.samples([("a", [10.0, 100.0, 1000.0])], theme=light), light.series[0])]
+    near = [x for x, _ in dots(figure.samples([sampled("a", [10.0, 20.0, 40.0])], theme=light), light.series[0])]
+    far = [x for x, _ in dots(figure.samples([sampled("a", [10.0, 100.0, 1000.0])], theme=light), light.series[0])]
     assert near[2] - near[1] == pytest.approx(2 * (near[1] - near[0]), abs=0.05)
     assert far[2] - far[1] == pytest.approx(far[1] - far[0], abs=0.05)
 
 
 def test_a_sample_that_is_not_a_number_is_left_out_and_so_is_a_variant_without_any():
     light = figure.LIGHT
-    rows = [("a", [10.0, float("nan"), float("inf")]), ("b", []), ("c", [11.0, 12.0])]
+    rows = [
+        ("a", exact(10.0), [10.0, float("nan"), float("inf")]),
+        ("b", exact(1.0), []),
+        ("c", summarise([11.0, 12.0]), [11.0, 12.0]),
+    ]
     document = figure.samples(rows, theme=light)
     assert len(dots(document, light.series[0])) == 3
     said = parsed(document).findtext(f"{SVG}desc")
     assert "a: 10.0 µs (one sample)" in said
     assert "b:" not in said
+
+
+def test_a_row_of_samples_states_the_median_and_interval_that_it_was_given():
+    rounds = ([10.0, 10.0, 10.0, 10.0], [20.0])
+    found = across(rounds)
+    document = figure.samples([("a", found, [*rounds[0], *rounds[1]])], theme=figure.LIGHT)
+    assert "a: 15.0 µs (10.0 … 20.0 µs)" in parsed(document).findtext(f"{SVG}desc")
 
 
 def test_the_bars_of_cpu_and_gpu_compare_by_their_length():
@@ -382,7 +398,7 @@ def test_a_sweep_leaves_out_what_a_logarithmic_axis_cannot_show():
 @pytest.mark.parametrize("name", HOSTILE)
 def test_charts_draw_hostile_labels_too(name, theme):
     for document in (
-        figure.samples([(name, [1.0, 2.0])], theme=theme, title=name, caption=name),
+        figure.samples([sampled(name, [1.0, 2.0])], theme=theme, title=name, caption=name),
         figure.cpu_gpu([(name, exact(1.0), exact(2.0))], theme=theme, title=name, caption=name),
         figure.sweep([line_of(name, (1.0, 2.0), (1.0, 2.0))], parameter=name, theme=theme, title=name, caption=name),
     ):

@@ -22,7 +22,7 @@ from foretrace.figure.frame import (
 from foretrace.figure.lettering import fit, printable, width
 from foretrace.figure.scale import Scale, linear, logarithmic
 from foretrace.figure.theme import Theme
-from foretrace.stats import Summary, summarise
+from foretrace.stats import Summary
 from foretrace.units import interval, quantity
 
 SAMPLES_ROW, BARS_ROW = 28.0, 34.0  # heights, points
@@ -33,34 +33,40 @@ _GOLDEN = 0.618033988749895  # the fractional parts of its multiples never clust
 
 
 def samples(
-    rows: Sequence[tuple[str, Sequence[float]]], *, theme: Theme, title: str = "", unit: str = "us", caption: str = ""
+    rows: Sequence[tuple[str, Summary, Sequence[float]]],
+    *,
+    theme: Theme,
+    title: str = "",
+    unit: str = "us",
+    caption: str = "",
 ) -> bytes:
-    """Every sample of every variant as a dot, with the median and the interval that holds it.
+    """Every sample of every variant as a dot, with the median and the interval that the tables state beside it.
 
     The axis is logarithmic where the samples span more than a factor of 20; where they lie within a factor of 2, it
     does not start at 0. A sample that is not finite is left out, and so is a variant without a sample.
 
     Args:
-        rows: a label and the samples in `unit`, one pair a variant, in the order of drawing.
+        rows: a label, the summary and the samples in `unit`, one triple a variant, in the order of drawing.
         theme: `LIGHT` or `DARK`.
         title: the line above; empty for none.
         unit: a unit of `units`.
         caption: words below the chart.
     """
-    drawn = [(label, finite) for label, values in rows if (finite := [v for v in values if math.isfinite(v)])]
-    values = [value for _, finite in drawn for value in finite]
-    summaries = [summarise(finite) for _, finite in drawn]
+    drawn = [
+        (label, found, finite) for label, found, values in rows if (finite := [v for v in values if math.isfinite(v)])
+    ]
+    values = [value for *_, finite in drawn for value in finite]
     said = [
         (quantity(found.median, unit), interval(found.low, found.high, unit) if found.count > 1 else "one sample")
-        for found in summaries
+        for _, found, _ in drawn
     ]
     canvas = Canvas(WIDTH, theme)
     top = draw_title(canvas, title)
-    left, right = _labels(canvas, [label for label, _ in drawn], top, height=SAMPLES_ROW), _room_for(said)
+    left, right = _labels(canvas, [label for label, *_ in drawn], top, height=SAMPLES_ROW), _room_for(said)
     scale = _around(values, start=left, end=right)
     bottom = _ground(canvas, scale, Box(left, top, right - left, SAMPLES_ROW), rows=len(drawn))
     middles = [top + (number + 0.5) * SAMPLES_ROW for number in range(len(drawn))]
-    for (_, finite), found, texts, middle in zip(drawn, summaries, said, middles, strict=True):
+    for (_, found, finite), texts, middle in zip(drawn, said, middles, strict=True):
         canvas.dots(_jittered(finite, scale, middle), size=2.6, colour=theme.series[0])
         _whisker(canvas, found, scale, middle, half=7)
         canvas.lines([_upright(scale.place(found.median), middle, half=9)], colour=theme.text, line=1.8)
@@ -68,7 +74,7 @@ def samples(
             canvas.text((right + 12, y), text, size=SMALL, colour=colour)
     top = draw_tick_labels(canvas, scale, bottom, unit=unit)
     top = draw_caption(canvas, caption or "One dot a sample; the tall mark is the median, the bar its interval.", top)
-    medians = "; ".join(f"{label}: {text} ({more})" for (label, _), (text, more) in zip(drawn, said, strict=True))
+    medians = "; ".join(f"{label}: {text} ({more})" for (label, *_), (text, more) in zip(drawn, said, strict=True))
     return canvas.svg(height=top, title=title or "Samples", description=f"Medians and intervals. {medians}")
 
 

@@ -80,7 +80,7 @@ class Samples(msgspec.Struct, frozen=True, kw_only=True):
     """All samples of a quantity, a row a variant."""
 
     unit: str
-    rows: tuple[tuple[str, tuple[float, ...]], ...]
+    rows: tuple[tuple[str, Summary, tuple[float, ...]], ...]  # label, what the tables say of them, the samples
 
 
 class CpuGpu(msgspec.Struct, frozen=True, kw_only=True):

@@ -164,9 +164,9 @@ def _steps(found: Investigation) -> Table | None:
 
 def _samples(found: Investigation) -> Picture | None:
     rows = tuple(
-        (name, tuple(itertools.chain.from_iterable(facts.samples["step_us"])))
+        (name, facts.quantities["step_us"], tuple(itertools.chain.from_iterable(facts.samples["step_us"])))
         for name, facts in _measured(found).items()
-        if facts.samples.get("step_us")
+        if facts.samples.get("step_us") and "step_us" in facts.quantities and "step_us" not in facts.withheld
     )
     if not rows:
         return None
