@@ -11,8 +11,9 @@ import studies
 
 from foretrace import page
 from foretrace.facts import QUANTITIES, Facts
-from foretrace.page import addresses, comparison, definitions, sweep
+from foretrace.page import addresses, comparison, definitions, layers, questions, readings, sweep
 from foretrace.page.models import ScenarioPage, Table, VariantPage
+from foretrace.page.variant import GROUPS
 from foretrace.prediction import Unmeasured
 from foretrace.record import Environment
 from foretrace.scenario import Sealed, grid
@@ -182,13 +183,15 @@ def test_short_and_long_times_share_a_readable_unit() -> None:
     assert {text.split()[-1] for text in column(kernels, "Duration")} == {"µs"}
 
 
-def test_a_kernel_row_has_the_decoded_label_the_full_name_and_both_occupancies() -> None:
-    kernels = variant("64-eager").kernels
+def test_a_kernel_row_has_the_decoded_label_a_link_to_the_name_and_both_occupancies() -> None:
+    found = variant("64-eager")
+    kernels = found.kernels
     assert kernels is not None
     row = dict(zip(heads(kernels), kernels.rows[0], strict=True))
 
     assert row["GPU work"].text == "nvjet gemm 128×256×64 bf16"
-    assert row["GPU work"].full == studies.GEMM
+    assert row["GPU work"].to == f"#{found.names[0].anchor}"
+    assert found.names[0].name == studies.GEMM
     assert (row["Occupancy"].text, row["Occupancy"].detail) == ("12.5 %", "shared memory")
     assert row["Reported"].text == "0 %"
     assert (row["Grid × block"].text, row["Grid × block"].detail) == ("16 × 32 × 1", "× 128 × 1 × 1")
@@ -207,13 +210,105 @@ def test_a_mismatch_links_the_variants_that_it_rests_on() -> None:
     ]
 
 
-def test_a_comparison_states_on_how_many_pairs_it_stood() -> None:
+def answers(study: Study | None = None) -> dict[str, tuple[str, tuple[str, ...]]]:
+    (found,) = scenario(study).comparisons
+    return {answer.question: (answer.short, answer.said) for answer in found.answers}
+
+
+def test_a_comparison_answers_the_four_questions() -> None:
+    one, both = "on 1 of 2 pairs", " (64-compile, 4096-compile)"
+
+    assert answers() == {
+        "Did CPU dispatch shrink?": (
+            "no, it grew",
+            ("CPU dispatch time higher on 2 of 2 pairs: 1.43× (64-compile), 1.43× (4096-compile).",),
+        ),
+        "Did the number of GPU kernels shrink?": (
+            "yes",
+            (f"2 kernels → 1 kernel + 1 memcpy{both}.",),
+        ),
+        "Did the GEMM really change?": (
+            "in a detail only",
+            (f"Same family and tile: beta zero → added; tile 128x256, type bf16, layout nnt in both{both}.",),
+        ),
+        "Does the gain carry over?": (
+            "there is no gain",
+            (
+                f"Step time higher {one}: 1.41× (64-compile); not told apart {one}: 1.00× (4096-compile).",
+                "Varied: size 64, 4096. Matrix products in bf16 only.",
+            ),
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "relation", "differs"),
+    [
+        (studies.GEMM, "same kernel", ""),
+        ("nvjet_tst_64x8_64x16_1x4_h_bz_NNT", "same family, other tile", "tile 128x256 → 64x8"),
+        ("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT", "other kernel", "layout nnt → tnt"),
+        ("triton_tem_fused_addmm_0", "other kernel", "tile 128x256 → not said"),
+    ],
+)
+def test_two_gemms_are_told_apart_by_tile_type_and_layout(other: str, relation: str, differs: str) -> None:
+    one, two = (
+        msgspec.structs.replace(facts_builder.facts({}), kernels=(facts_builder.kernel(name),))
+        for name in (studies.GEMM, other)
+    )
+    found = questions.gemm(one, two)
+
+    assert found is not None
+    assert (found.relation, found.differs.split(";")[0]) == (relation, differs)
+
+
+def test_a_step_is_split_into_its_three_layers() -> None:
+    table = variant("64-compile").layers
+    assert table is not None
+
+    assert column(table, "Layer")[0] == "CPU dispatch"
+    assert {"GPU: gemm", "GPU: memcpy"} <= set(column(table, "Layer"))
+    assert column(table, "A step")[0] == "33.8 µs"
+
+
+def test_work_of_a_family_that_one_side_lacks_is_none_there() -> None:
     (found,) = scenario().comparisons
 
-    assert "CPU dispatch time of mode compile, over 2 pairs: higher on 2." in found.reach
-    assert "GPU busy of mode compile, over 2 pairs: not told apart on 2." in found.reach
-    assert "Varied: size 64, 4096." in found.reach
-    assert column(found.table, "GEMM names") == ["different", "different"]
+    assert "memcpy none → " in column(found.layers, "GPU work")[1]
+
+
+def test_layers_that_cannot_be_trusted_are_not_shown() -> None:
+    facts = msgspec.structs.replace(studies.measured(64, "eager"), withheld={"kernel_us": "kernels are missing"})
+
+    assert layers.families(facts) == {}
+
+
+def test_a_kernels_name_is_read_piece_by_piece() -> None:
+    found = variant("64-eager").names[0]
+
+    assert "".join(piece.text for piece in found.pieces) == studies.GEMM
+    assert ("128x256", "B") in [(piece.text, piece.confidence) for piece in found.told]
+    assert found.notes == ("without a bias flag a separate kernel may still add a bias",)
+
+
+def test_kernels_that_share_a_label_are_told_apart() -> None:
+    names = ("nvjet_tst_64x8_64x16_1x4_h_bz_NNT", "nvjet_tst_64x8_64x16_2x1_h_bz_NNT")
+    shown = readings.labels([facts_builder.kernel(name, label="nvjet bf16 64x8 bz NNT") for name in names])
+
+    assert len(set(shown.values())) == 2
+
+
+def test_a_very_long_name_is_cut_and_says_so() -> None:
+    name = f"void kernel<{'at::native::Functor<float>, ' * 200}>"
+    (found,) = readings.readings([facts_builder.kernel(name)])
+
+    assert sum(len(piece.text) for piece in found.pieces) == readings.LONGEST
+    assert found.more == f"{len(name) - readings.LONGEST:,} more characters of the name are in the trace."
+
+
+def test_every_quantity_is_in_one_group() -> None:
+    grouped = [key for keys in GROUPS.values() for key in keys]
+
+    assert sorted(grouped) == sorted(QUANTITIES)
 
 
 def test_what_was_held_fixed_carries_no_general_conclusion() -> None:
@@ -309,8 +404,9 @@ def test_differences_that_the_rounds_show_too_are_not_told_apart() -> None:
     )
 
     assert "differs from process to process by more than 10.0 %, at worst 2.00×" in scenario(study).drift
-    (found,) = scenario(study).comparisons
-    assert "CPU dispatch time of mode compile, over 2 pairs: higher on 1, not told apart on 1." in found.reach
+    short, (said,) = answers(study)["Did CPU dispatch shrink?"]
+    assert short == "on none of 2"
+    assert "higher on 1 of 2 pairs: 1.43× (4096-compile); not told apart on 1 of 2 pairs: " in said
 
 
 def test_a_quiet_run_has_no_notice_of_noise() -> None:

@@ -98,12 +98,14 @@ def unexplained(page: str) -> list[str]:
     return re.findall(r"<a href=[^>]*>([^<]*(?:prediction \d|P1-\d\d))</a>", listed)
 
 
-def test_a_reason_stands_with_its_mismatch_on_both_pages(pages: Pages) -> None:
-    for name, title in (("matmul-add", ""), ("index", "Matmul and add, ")):
-        said = why(pages, '"P1-13"', name)
+def test_a_reason_stands_with_its_mismatch_and_the_front_page_leads_to_it(pages: Pages) -> None:
+    page, front = why(pages, '"P1-13"'), why(pages, '"P1-13"', "index")
 
-        assert "\nIt adds *the bias*.\n" in said
-        assert unexplained(said) == [f"{title}prediction 3", f"{title}prediction 4"]
+    assert 'id="why-claim-P1-13"' in page
+    assert "\nIt adds *the bias*.\n" in page
+    assert unexplained(page) == ["prediction 3", "prediction 4"]
+    assert '<a class="ft-to-why" href="matmul-add.html#why-claim-P1-13">why</a>' in front
+    assert unexplained(front) == ["Matmul and add, prediction 3", "Matmul and add, prediction 4"]
 
 
 def test_a_mismatch_without_a_reason_is_called_unexplained(pages: Pages) -> None:

@@ -21,9 +21,10 @@
     const direction = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
-    const body = table.tBodies[0];
-    const rows = [...body.rows].sort((a, b) => compare(key(a, column), key(b, column), direction));
-    body.append(...rows);
+    for (const body of table.tBodies) {
+      const rows = [...body.rows].filter((row) => !row.matches(".ft-group")); // a group keeps its head and its rows
+      body.append(...rows.sort((a, b) => compare(key(a, column), key(b, column), direction)));
+    }
   };
 
   const makeSortable = (table) => {
@@ -54,7 +55,15 @@
     setTimeout(() => clearInterval(asking), 60_000);
   };
 
+  /** A link to a kernel's name opens it. */
+  const openTarget = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+  };
+
   document.querySelectorAll(".ft-table").forEach(makeSortable);
+  window.addEventListener("hashchange", openTarget);
+  openTarget();
   document.querySelectorAll("a[data-trace]").forEach((link) => {
     if (!location.protocol.startsWith("http")) return; // from disk a page may not read the file beside it
     link.addEventListener("click", (event) => {

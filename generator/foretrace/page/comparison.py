@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from foretrace import stats, units
 from foretrace.facts import QUANTITIES, Facts, Params
-from foretrace.page import addresses, cells
+from foretrace.page import addresses, cells, layers, questions
 from foretrace.page.models import Cell, Column, Comparison, Table
+from foretrace.page.questions import Pair
 from foretrace.prediction import Unmeasured, change
-from foretrace.stats import Summary
 
 COMPARED = {"dispatch_us": "CPU dispatch ratio", "step_us": "Step ratio", "gpu_busy_us": "GPU busy ratio"}
 """The quantities whose ratio is shown, with its column's head: the CPU's first, the GPU's never without it."""
@@ -46,11 +45,13 @@ PAIR = (
         for quantity, title in COMPARED.items()
     ),
     Column(title="Launched a step", meaning="The baseline's GPU work in a step, and this variant's."),
-    Column(title="GEMM names", meaning="Whether the matrix-multiply kernels are spelt alike on both sides."),
+    Column(
+        title="GEMM",
+        meaning="How the two sides' longest matrix-multiply kernels are related, as far as their names tell: tile, "
+        "types, layout; both names, to be opened.",
+    ),
     Column(title="Limited by", meaning="The baseline's limiter, and this variant's."),
 )
-
-Pair = tuple[str, Facts, str, Facts]  # the baseline's name and facts, the other's
 
 
 def noise(facts: Mapping[str, Facts | Unmeasured], *, slug: str) -> Table | None:
@@ -104,10 +105,16 @@ def comparisons(facts: Mapping[str, Facts | Unmeasured], baseline: Params, *, sl
     for other in _others(facts.values(), baseline):
         pairs = _pairs(facts, baseline, other)
         if pairs:
-            table = _table(pairs, slug, f"{worded(other)} against {worded(baseline)}")
-            anchor = re.sub(r"[^A-Za-z0-9]+", "-", f"against-{worded(other)}").strip("-")
-            reach = _reach(pairs, tuple(baseline), worded(other))
-            found.append(Comparison(title=worded(other), anchor=anchor, table=table, reach=reach))
+            title = f"{worded(other)} against {worded(baseline)}"
+            found.append(
+                Comparison(
+                    title=worded(other),
+                    anchor=re.sub(r"[^A-Za-z0-9]+", "-", f"against-{worded(other)}").strip("-"),
+                    answers=questions.answers(pairs, reach=extent(_rest(pairs, baseline))),
+                    table=_table(pairs, slug, title),
+                    layers=layers.against(pairs, slug, title),
+                )
+            )
     return tuple(found)
 
 
@@ -155,7 +162,7 @@ def _table(pairs: Sequence[Pair], slug: str, title: str) -> Table:
                 Cell(text=name, detail=f"over {one}", to=addresses.variant(slug, name)),
                 *ratios,
                 _turned(cells.activities(ours), cells.activities(theirs)),
-                _names(ours, theirs),
+                _gemm(ours, theirs),
                 _turned(ours.bound.limiter, theirs.bound.limiter),
             )
         )
@@ -173,34 +180,16 @@ def _turned(ours: str, theirs: str) -> Cell:
     return Cell(text=f"{ours} in both") if ours == theirs else Cell(text=f"{ours} → {theirs}")
 
 
-def _names(ours: Facts, theirs: Facts) -> Cell:
-    one, other = _gemms(ours), _gemms(theirs)
-    if not one or not other:
+def _gemm(ours: Facts, theirs: Facts) -> Cell:
+    found = questions.gemm(ours, theirs)
+    if found is None:
         return cells.missing("no GEMM kernel on one side")
-    spelt = f"{' + '.join(sorted(one))}" if one == other else f"{' + '.join(sorted(one))} → {' + '.join(sorted(other))}"
-    return Cell(text="same" if one == other else "different", full=spelt)
+    return Cell(text=found.relation, full=found.names)
 
 
-def _gemms(facts: Facts) -> Counter[str]:
-    return Counter({row.name: sum(row.per_step) for row in facts.kernels if row.family == "gemm"})
-
-
-def _reach(pairs: Sequence[Pair], keys: Sequence[str], what: str) -> tuple[str, ...]:
-    directions = [sentence for key in COMPARED if (sentence := _direction(pairs, key, what))]
-    rest = [{key: value for key, value in theirs.params.items() if key not in keys} for *_, theirs in pairs]
-    return (*directions, *extent(rest))
-
-
-def _direction(pairs: Sequence[Pair], quantity: str, what: str) -> str:
-    """On how many pairs a quantity is higher, lower, or not told apart."""
-    ratios = [found for _, ours, _, theirs in pairs if isinstance(found := change(theirs, ours, quantity), Summary)]
-    if not ratios:
-        return ""
-    higher, lower = sum(found.low > 1 for found in ratios), sum(found.high < 1 for found in ratios)
-    counted = {"higher": higher, "lower": lower, "not told apart": len(ratios) - higher - lower}
-    parts = [f"{word} on {number}" for word, number in counted.items() if number]
-    pairs_said = "the one pair" if len(ratios) == 1 else f"{len(ratios)} pairs"
-    return f"{QUANTITIES[quantity].title} of {what}, over {pairs_said}: {', '.join(parts)}."
+def _rest(pairs: Sequence[Pair], baseline: Params) -> list[Params]:
+    """The parameters that the two of each pair share."""
+    return [{key: value for key, value in theirs.params.items() if key not in baseline} for *_, theirs in pairs]
 
 
 def worded(params: Params) -> str:

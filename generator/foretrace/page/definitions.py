@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foretrace.facts import QUANTITIES
-from foretrace.page import addresses, comparison, front, scenario, sweep, variant
+from foretrace.page import addresses, comparison, front, layers, scenario, sweep, variant
 from foretrace.page.models import Column, Definitions
 from foretrace.page.statements import STATES
 
@@ -13,7 +13,9 @@ TABLES = {
     "Sweep": sweep.SWEEP,
     "Variants": scenario.VARIANTS,
     "Against the baseline": comparison.PAIR,
+    "Layers of a pair": layers.AGAINST,
     "Noise": comparison.NOISE,
+    "Layers": layers.LAYERS,
     "Quantities of a variant": variant.QUANTITY,
     "GPU work": variant.KERNEL,
     "Recorded steps": variant.STEP,

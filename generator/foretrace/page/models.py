@@ -49,6 +49,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    groups: tuple[tuple[int, str], ...] = ()  # before which row a group begins, and its title
     left_out: str = ""  # what is not shown, in words
     tall: bool = False  # scrolls within itself
 
@@ -203,13 +204,45 @@ class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
     statement: Statement
 
 
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the questions that every comparison answers."""
+
+    question: str
+    short: str  # `yes`, `no`, or what stands between
+    said: tuple[str, ...]  # what it rests on, a sentence each
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """One value of the baseline's parameter against the baseline."""
 
     title: str
     anchor: str
+    answers: tuple[Answer, ...]
     table: Table
-    reach: tuple[str, ...]  # how far the conclusion goes, a sentence each
+    layers: Table
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a kernel's name; `meaning` and `confidence` are empty where nothing is known."""
+
+    text: str
+    meaning: str
+    confidence: Literal["A", "B", "C", ""]
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel's name, read; the texts of the pieces, joined, are the name, or its beginning."""
+
+    anchor: str
+    name: str
+    label: str
+    library: str
+    family: str
+    pieces: tuple[Piece, ...]
+    told: tuple[Piece, ...]  # the pieces that have a meaning, each once
+    notes: tuple[str, ...]  # what the name cannot tell, or tells only as likely
+    unread: str  # what no rule explains
+    more: str  # how much of the name is not shown, in words
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -235,9 +268,11 @@ class VariantPage(msgspec.Struct, frozen=True, kw_only=True):
     bound_evidence: str
     notices: tuple[Notice, ...]
     timeline: Picture | None
+    layers: Table | None
     quantities: Table | None
     withheld: tuple[tuple[str, str], ...]  # what is not given, and why
     kernels: Table | None
+    names: tuple[Reading, ...]  # of the kernels, each once
     steps: Table | None
     outside: str  # GPU work that no recorded step launched, in words; "" where none
     chain: Table | None

@@ -6,22 +6,44 @@ from collections.abc import Sequence
 
 from foretrace import units
 from foretrace.facts import QUANTITIES, Call, Facts, Kernel, Link, Timeline
-from foretrace.page import addresses, cells, runs
+from foretrace.page import addresses, cells, layers, readings, runs
 from foretrace.page import models as page
 from foretrace.page.models import Cell, Column, Notice, Table
 from foretrace.prediction import Unmeasured
 from foretrace.record import DeviceState, Failure, Outcome, Run
 from foretrace.scenario import Sealed, Variant
+from foretrace.stats import Summary
 
 ROWS = 200
 """The most rows that a table of names shows; the rest is in the trace."""
 
+GROUPS = {
+    "Without the profiler": ("step_us", "dispatch_us", "latency_us", "event_us", "peak_memory_bytes"),
+    "GPU work of a step": (
+        *("gpu_busy_us", "busy_share", "kernel_us", "top_kernel_us", "top_kernel_mean_ratio", "tflops", "gbps"),
+    ),
+    "Launching": ("ops", "runtime_calls", "launches", "launch_delay_us", "graph_hashes"),
+    "Recorded steps": (
+        *("profiled_step_us", "entry_gap_us", "first_step_gap_ratio", "first_step_ratio", "step_width_ratio"),
+    ),
+    "The whole trace": (
+        *("self_cpu_us", "self_gpu_us", "cpu_over_gpu", "sync_us", "sync_over_gpu", "sync_idle_share"),
+    ),
+    "The profiler itself": ("profiler_factor", "buffer_requests", "buffer_request_us"),
+}
+"""Every quantity, under what it is about."""
+
 QUANTITY = (
     Column(title="Quantity", meaning="What was measured; the definitions page has each in a sentence."),
-    Column(title="Median", meaning="The middle of all samples, or the number that was counted.", numeric=True),
+    Column(
+        title="Median",
+        meaning="The middle of the samples; of several processes, the middle of their medians; or what was counted.",
+        numeric=True,
+    ),
     Column(
         title="Interval",
-        meaning="Holds the median with 95 % confidence, by order statistics; below six samples it is the whole range.",
+        meaning="Holds the median with 95 % confidence, by order statistics; below six samples it is the whole range. "
+        "Of several processes it is that of their medians, or below six reaches over all of their intervals.",
         numeric=True,
     ),
     Column(title="Spread", meaning="Half the interval's width as a share of the median.", numeric=True),
@@ -31,7 +53,7 @@ QUANTITY = (
 KERNEL = (
     Column(
         title="GPU work",
-        meaning="A kernel, copy or memset: what its name says when it is decoded, and the name itself, to be opened.",
+        meaning="A kernel, copy or memset: what its name says when it is decoded; links to the name, piece by piece.",
     ),
     Column(title="Family", meaning="The sort of work, from the decoded name; `other` where the name does not tell."),
     Column(title="A step", meaning="Launches in each recorded step.", numeric=True),
@@ -112,6 +134,7 @@ def build(
     slug, name = sealed.slug, variant.name
     known = facts if isinstance(facts, Facts) else None
     here = f"{sealed.scenario.title}, {name}"
+    names = readings.readings(known.kernels[:ROWS]) if known else ()
     return page.VariantPage(
         slug=slug,
         address=addresses.variant(slug, name),
@@ -124,9 +147,11 @@ def build(
         bound_evidence=known.bound.evidence if known else "",
         notices=notices(outcome, facts),
         timeline=_timeline(slug, name, here, timeline),
+        layers=layers.table(known, here) if known else None,
         quantities=_quantities(known, here) if known else None,
         withheld=_withheld(known) if known else (),
-        kernels=_kernels(known.kernels, here) if known and known.kernels else None,
+        kernels=_kernels(known.kernels, names, here) if known and known.kernels else None,
+        names=names,
         steps=_steps(known, here) if known and known.steps else None,
         outside=str(known.outside) if known and not cells.launched_nothing(known.outside) else "",
         chain=_chain(known.chain, here) if known and known.chain else None,
@@ -190,19 +215,27 @@ def _timeline(slug: str, name: str, here: str, timeline: Timeline | None) -> pag
 
 
 def _quantities(facts: Facts, here: str) -> Table:
-    known = {key: facts.quantities[key] for key in QUANTITIES if key in facts.quantities and key not in facts.withheld}
-    rows = tuple(
-        (
-            Cell(text=QUANTITIES[key].title, to=f"{addresses.DEFINITIONS}#{key}", hint=QUANTITIES[key].meaning),
-            Cell(text=units.quantity(found.median, QUANTITIES[key].unit)),
-            Cell(text=cells.interval(found, QUANTITIES[key].unit) or "one value"),
-            cells.spread(found),
-            cells.reach(found, QUANTITIES[key].unit),
-            cells.count(found.count),
-        )
-        for key, found in known.items()
+    rows: list[tuple[Cell, ...]] = []
+    groups: list[tuple[int, str]] = []
+    for title, keys in GROUPS.items():
+        known = [key for key in keys if key in facts.quantities and key not in facts.withheld]
+        groups += [(len(rows), title)] if known else []
+        rows += [_quantity(key, facts.quantities[key]) for key in known]
+    return Table(caption=f"Quantities of {here}", columns=QUANTITY, rows=tuple(rows), groups=tuple(groups))
+
+
+def _quantity(key: str, found: Summary) -> tuple[Cell, ...]:
+    """A row; one value that was counted has no spread and no range to show."""
+    unit = QUANTITIES[key].unit
+    sampled = found.count > 1
+    return (
+        Cell(text=QUANTITIES[key].title, to=f"{addresses.DEFINITIONS}#{key}", hint=QUANTITIES[key].meaning),
+        Cell(text=units.quantity(found.median, unit)),
+        Cell(text=cells.interval(found, unit) or "one value"),
+        cells.spread(found) if sampled else Cell(text=""),
+        cells.reach(found, unit) if sampled else Cell(text=""),
+        cells.count(found.count),
     )
-    return Table(caption=f"Quantities of {here}", columns=QUANTITY, rows=rows)
 
 
 def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
@@ -213,13 +246,18 @@ def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
     return tuple((", ".join(together), reason) for reason, together in titles.items())
 
 
-def _kernels(kernels: Sequence[Kernel], here: str) -> Table:
+def _kernels(kernels: Sequence[Kernel], names: Sequence[page.Reading], here: str) -> Table:
     typical = cells.smallest(row.duration.median for row in kernels)
-    rows = tuple(_kernel(row, typical) for row in kernels[:ROWS])
+    labels = readings.labels(kernels[:ROWS])
+    anchors = {found.name: f"#{found.anchor}" for found in names}
+    rows = tuple(
+        _kernel(row, Cell(text=labels[row.name], kind="code", to=anchors.get(row.name, "")), typical)
+        for row in kernels[:ROWS]
+    )
     return Table(caption=f"GPU work of {here}", columns=KERNEL, rows=rows, left_out=_left_out(len(kernels))).trimmed()
 
 
-def _kernel(row: Kernel, typical: float | None) -> tuple[Cell, ...]:
+def _kernel(row: Kernel, name: Cell, typical: float | None) -> tuple[Cell, ...]:
     grid = "" if row.grid is None else " × ".join(f"{size:,}" for size in row.grid)
     block = "" if row.block is None else " × ".join(f"{size:,}" for size in row.block)
     moved = row.moved_bytes is not None and row.activity != "kernel"
@@ -228,7 +266,7 @@ def _kernel(row: Kernel, typical: float | None) -> tuple[Cell, ...]:
     if row.occupancy is not None and row.occupancy_limit:
         occupancy = Cell(text=occupancy.text, order=occupancy.order, detail=row.occupancy_limit)
     return (
-        Cell(text=row.label or row.name, full=row.name if row.label != row.name else "", kind="code"),
+        name,
         Cell(
             text=row.family if row.activity == "kernel" else row.activity,
             detail=units.quantity(row.moved_bytes, "bytes") if moved and row.moved_bytes is not None else "",

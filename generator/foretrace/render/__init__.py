@@ -19,6 +19,7 @@ from markupsafe import Markup
 from foretrace.facts import Facts
 from foretrace.page import Pages
 from foretrace.page.models import FrontPage, Picture, ScenarioPage
+from foretrace.page.readings import CONFIDENCE
 from foretrace.render import data, pictures
 from foretrace.render.escape import escape, heading, joined, printed
 from foretrace.render.prose import Prose, Voice, check, told
@@ -58,7 +59,8 @@ def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
         whys[page.slug] = voice.whys
         gaps += [f"{page.slug}: {gap}" for gap in voice.gaps]
     for one in pages.variants:
-        texts[one.address] = _page(environment, "variant.md.j2", one.address, page=one, data=_facts_file(one.address))
+        shown = {"page": one, "data": _facts_file(one.address), "confidence": tuple(CONFIDENCE.items())}
+        texts[one.address] = _page(environment, "variant.md.j2", one.address, **shown)
     texts[pages.front.address] = _front(environment, pages.front, whys, gaps)
     found = pages.definitions
     texts[found.address] = _page(
@@ -131,7 +133,6 @@ def _front(
         "front.md.j2",
         page.address,
         page=page,
-        whys=whys,
         gaps=gaps,
         explained=explained,
         unexplained=unexplained,
