@@ -104,7 +104,7 @@ def test_a_reason_stands_with_its_mismatch_and_the_front_page_leads_to_it(pages:
     assert 'id="why-claim-P1-13"' in page
     assert "\nIt adds *the bias*.\n" in page
     assert unexplained(page) == ["prediction 3", "prediction 4"]
-    assert '<a class="ft-to-why" href="matmul-add.html#why-claim-P1-13">why</a>' in front
+    assert '<a href="matmul-add.html#why-claim-P1-13">why</a>' in front
     assert unexplained(front) == ["Matmul and add, prediction 3", "Matmul and add, prediction 4"]
 
 

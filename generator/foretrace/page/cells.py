@@ -48,7 +48,8 @@ def between(low: float, high: float, unit: str, *, typical: float) -> str:
     if unit in {"count", "registers", "threads"}:
         return f"{units.quantity(low, unit)} … {units.quantity(high, unit)}"
     step, name = units.scale(unit, typical)
-    text = f"{units.number(low / step)} … {units.number(high / step)}"
+    ends = dict.fromkeys((units.number(low / step), units.number(high / step)))  # one where they print alike
+    text = " … ".join(ends)
     return f"{text}×" if name == "×" else f"{text} {name}".rstrip()
 
 
