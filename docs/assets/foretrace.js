@@ -61,6 +61,7 @@
     if (target instanceof HTMLDetailsElement) target.open = true;
   };
 
+  document.documentElement.classList.toggle("ft-from-disk", location.protocol === "file:");
   document.querySelectorAll(".ft-table").forEach(makeSortable);
   window.addEventListener("hashchange", openTarget);
   openTarget();
