@@ -16,7 +16,7 @@ from foretrace.project import Project, find
 HERE = Path(__file__).parents[1]
 SUMS = '''"""Sums."""
 
-from foretrace import Scenario, grid, predict
+from foretrace import Protocol, Scenario, grid, predict
 
 scenario = Scenario(
     title="Sums",
@@ -156,6 +156,7 @@ def test_a_folder_name_must_be_an_identifier(project: Project, slug: str) -> Non
         ),
         ("x = '\xe9'".encode("latin-1"), 1, "SyntaxError: "),
         ("raise ValueError('one\\ntwo')", 1, "ValueError: one two"),
+        ("import sys\n\nsys.exit(3)\n", 3, "SystemExit: 3"),
     ],
 )
 def test_a_broken_declaration_is_named_with_its_line(
@@ -178,6 +179,8 @@ def test_a_file_without_a_scenario_says_what_it_should_declare(project: Project,
         ("n=(1, 2)", "n=(object(),)", "type object is unsupported"),
         ('predict.within("step_us", (1, 3),', 'predict.bound("overhed",', "predictions[0].limiter"),
         ('"How long?"', "5", "$.question"),
+        ('predict.within("step_us", (1, 3), because="it is small")', "1", "predictions[0]"),
+        ("n=(1, 2)", "n=1, protocol=Protocol(active=0)", "variants[0].protocol.active"),
     ],
 )
 def test_what_no_record_could_hold_is_refused_before_it_is_measured(
@@ -194,6 +197,25 @@ def test_a_prediction_without_a_reason_is_refused(project: Project) -> None:
     assert refusal(project) == (
         f"{path}: Step time 1.00 … 3.00 µs: a prediction gives no reason; say why you expect it in `because`."
     )
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        'predict.within("step_us", (1, 3), where={"nn": 1}, because="b")',
+        'predict.order("step_us", parameter="n", growing=(3, 4), because="b")',
+        'predict.all_of(predict.count("kernel", 1), predict.count("kernel", 1, where={"n": 3}), because="b")',
+    ],
+)
+def test_a_prediction_about_no_variant_is_refused(project: Project, prediction: str) -> None:
+    declare(project, SUMS.replace('predict.within("step_us", (1, 3), because="it is small")', prediction))
+    assert refusal(project).endswith("no variant fits this prediction; mend its `where`, or the grid.")
+
+
+@pytest.mark.parametrize("slug", ["../sums", "x" * 300])
+def test_a_name_that_is_no_folder_of_the_project_is_no_scenario(project: Project, slug: str) -> None:
+    declare(project, SUMS)
+    assert refusal(project, slug) == f"{slug}: there is no such scenario; known here: sums."
 
 
 @pytest.mark.parametrize("slug", [*Project(HERE).slugs(), "_template"])

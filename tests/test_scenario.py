@@ -99,6 +99,11 @@ def test_a_variant_cannot_take_the_place_of_the_declaration(name: str) -> None:
         Scenario(title="t", question="q?", variants=grid(mode=("eager", name)))
 
 
+def test_a_variant_whose_name_no_file_can_have_is_refused_before_it_is_measured() -> None:
+    with pytest.raises(WrongUsage, match="this name is too long for a file"):
+        Scenario(title="t", question="q?", variants=grid(n=10**250))
+
+
 def test_a_scenario_without_variants_is_refused() -> None:
     with pytest.raises(WrongUsage, match="Sums: there is no variant to measure"):
         Scenario(title="Sums", question="q?", variants=grid(n=()))

@@ -14,7 +14,7 @@ import msgspec
 
 from foretrace.errors import ForetraceError, UnreadableInput, WrongUsage
 from foretrace.files import sha256
-from foretrace.prediction import seal
+from foretrace.prediction import Unmeasured, judge, seal
 from foretrace.scenario import Scenario, Sealed
 
 
@@ -64,7 +64,7 @@ class Project:
     def load(self, slug: str) -> Sealed:
         """Run a scenario's declaration and seal it; `WrongUsage` says what is wrong with it and in which line."""
         path = self.scenarios / slug / "scenario.py"
-        if not path.exists():
+        if path not in self.scenarios.glob("*/scenario.py"):
             known = ", ".join(self.slugs()) or "none"
             raise WrongUsage("there is no such scenario", where=slug, remedy=f"known here: {known}")
         if not (slug.isidentifier() and slug.isascii()):
@@ -109,7 +109,7 @@ def _execute(source: bytes, path: Path) -> Scenario:
         raise WrongUsage(
             error.what, where=f"{where}: {error.where}" if error.where else where, remedy=error.remedy
         ) from error
-    except Exception as error:  # whatever the author's code does, it is the author who must hear of it
+    except (Exception, SystemExit) as error:  # whatever the author's code does, it is the author who must hear of it
         raise WrongUsage(
             f"{type(error).__name__}: {error}",
             where=f"{path}, line {_line(error, path)}",
@@ -121,7 +121,7 @@ def _execute(source: bytes, path: Path) -> Scenario:
     return scenario
 
 
-def _line(error: Exception, path: Path) -> int:
+def _line(error: BaseException, path: Path) -> int:
     """The last line of the declaration that was running, or that could not be parsed."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     return (lines[-1] if lines else getattr(error, "lineno", None)) or 1
@@ -129,16 +129,17 @@ def _line(error: Exception, path: Path) -> int:
 
 def _as_recorded(scenario: Scenario, path: Path) -> Scenario:
     """The declaration as a later reader of the record will get it; refused where it would not be readable."""
-    for expected in scenario.predictions:
-        if not expected.because:
-            raise WrongUsage(
-                "a prediction gives no reason",
-                where=f"{path}: {expected.describe()}",
-                remedy="say why you expect it in `because`",
-            )
     try:
-        return msgspec.json.decode(msgspec.json.encode(scenario), type=Scenario)
-    except (TypeError, ValueError, OverflowError) as error:
+        recorded = msgspec.json.decode(msgspec.json.encode(scenario), type=Scenario)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise WrongUsage(
             f"cannot be written down: {error}", where=str(path), remedy="use text, numbers and the words of `predict`"
         ) from error
+    nothing = {variant.name: Unmeasured(params=variant.params, reason="") for variant in recorded.variants}
+    for expected in recorded.predictions:
+        where = f"{path}: {expected.describe()}"
+        if not expected.because:
+            raise WrongUsage("a prediction gives no reason", where=where, remedy="say why you expect it in `because`")
+        if not all(finding.about for finding in judge(expected, nothing).findings):
+            raise WrongUsage("no variant fits this prediction", where=where, remedy="mend its `where`, or the grid")
+    return recorded

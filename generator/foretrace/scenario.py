@@ -22,6 +22,7 @@ Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.~-]*\Z")]
 """What may name a file or a folder of a record; a record that says otherwise is not read."""
 
 _RESERVED = {"declaration"}  # the record keeps what was sealed under this name, beside the variants
+_LONGEST_NAME = 200  # characters: file systems allow 255 bytes, of which a record's endings take some
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,10 +32,10 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
     synchronisation. With `warm_calls=0` the process is cold: the profiled window comes before anything else.
     """
 
-    warm_calls: int = 3
-    wait: int = 1
-    warmup: int = 1
-    active: int = 3
+    warm_calls: Annotated[int, msgspec.Meta(ge=0)] = 3
+    wait: Annotated[int, msgspec.Meta(ge=0)] = 1
+    warmup: Annotated[int, msgspec.Meta(ge=0)] = 1
+    active: Annotated[int, msgspec.Meta(ge=1)] = 3
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +87,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
                 raise WrongUsage("two variants have this name", where=name, remedy="give them a parameter that differs")
             if name in _RESERVED:
                 raise WrongUsage("a variant cannot have this name", where=name, remedy="give it another value")
+            if len(name) > _LONGEST_NAME:
+                raise WrongUsage("this name is too long for a file", where=name, remedy="give it a shorter value")
         if not any(fits(variant.params, self.quick) for variant in self.variants):
             raise WrongUsage("no variant has these parameters", where=f"quick={self.quick}", remedy="see `variants`")
 
