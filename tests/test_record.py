@@ -92,6 +92,33 @@ def test_a_file_that_was_not_planned_is_not_read(folder: Path) -> None:
     assert record.load(folder).outcomes == {"sums": {}}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda kept: kept["variant"]["params"].update(n=2),
+        lambda kept: kept["variant"].update(name="2"),
+        lambda kept: kept.update(rounds=[]),
+    ],
+)
+def test_an_outcome_of_another_variant_or_of_nothing_is_refused(folder: Path, change: Callable[[dict], object]) -> None:
+    record.write_outcome(folder, "sums", outcome(), None)
+    edit(folder / "sums" / "1.json", change)
+    with pytest.raises(UnreadableInput, match=r"1\.json: is not a valid record: it is not the outcome of the variant"):
+        record.load(folder)
+
+
+def test_a_declaration_of_another_scenario_is_refused(folder: Path) -> None:
+    edit(folder / "sums" / "declaration.json", lambda kept: kept.update(slug="products"))
+    with pytest.raises(UnreadableInput, match="it declares products"):
+        record.load(folder)
+
+
+@pytest.mark.parametrize("name", ["", "nothing", "../nothing", "x" * 300])
+def test_a_run_that_is_not_there_is_told_with_those_that_are(folder: Path, name: str) -> None:
+    with pytest.raises(WrongUsage, match="there is no such run; known here: run-1"):
+        record.find(folder.parent, name)
+
+
 def test_a_round_that_lacks_a_quantity_does_not_shift_the_others() -> None:
     other = record.Round(started_utc="", samples={"step_us": (3.0,), "event_us": (4.0,)}, peak_memory_bytes=7)
     found = outcome(rounds=(ROUND, other))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -225,10 +225,7 @@ def load(folder: Path) -> Record:
         )
     run = _decode(folder / "run.json", Run)
     declarations = {slug: _sealed(folder / slug / "declaration.json") for slug in run.scenarios}
-    outcomes: dict[str, dict[str, Outcome]] = {}
-    for slug, sealed in declarations.items():
-        paths = {variant.name: folder / slug / f"{variant.name}.json" for variant in sealed.scenario.planned()}
-        outcomes[slug] = {name: _decode(path, Outcome) for name, path in paths.items() if path.exists()}
+    outcomes = {slug: _outcomes(folder / slug, sealed) for slug, sealed in declarations.items()}
     return Record(folder=folder, run=run, declarations=declarations, outcomes=outcomes)
 
 
@@ -243,8 +240,9 @@ def newest(runs: Path) -> Path:
 def find(runs: Path, name: str) -> Path:
     """The folder of a run, given its name or its path; `WrongUsage` where there is none."""
     for folder in (runs / name, Path(name)):
-        if (folder / "run.json").exists():
-            return folder
+        with suppress(OSError):  # a name that no file can have
+            if (folder / "run.json").exists():
+                return folder
     known = ", ".join(sorted(path.parent.name for path in runs.glob("*/run.json"))) or "none"
     raise WrongUsage("there is no such run", where=name, remedy=f"known here: {known}")
 
@@ -284,8 +282,22 @@ def _encode(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
+def _outcomes(folder: Path, sealed: Sealed) -> dict[str, Outcome]:
+    """What came of the variants that were measured, by name; refused where it is not of the variant declared."""
+    outcomes = {}
+    for variant in sealed.scenario.variants:
+        path = folder / f"{variant.name}.json"
+        if path.exists():
+            outcomes[variant.name] = outcome = _decode(path, Outcome)
+            if outcome.variant != variant or not (outcome.rounds or outcome.failure):
+                raise _invalid(path, "it is not the outcome of the variant that was declared")
+    return outcomes
+
+
 def _sealed(path: Path) -> Sealed:
     sealed = _decode(path, Sealed)
+    if sealed.slug != path.parent.name:
+        raise _invalid(path, f"it declares {sealed.slug}")
     if seal(sealed.scenario.predictions, sealed.scenario.claims) != sealed.seal:
         raise UnreadableInput(
             "the predictions are not those that were sealed before the run (their hash differs)",
@@ -308,7 +320,8 @@ def _decode(path: Path, kind: type[_Decoded]) -> _Decoded:
     try:
         return msgspec.json.decode(_read(path), type=kind)
     except (msgspec.DecodeError, WrongUsage, RecursionError) as error:
-        what = error.what if isinstance(error, WrongUsage) else error
-        raise UnreadableInput(
-            f"is not a valid record: {what}", where=str(path), remedy="restore it, or measure again"
-        ) from error
+        raise _invalid(path, error.what if isinstance(error, WrongUsage) else str(error)) from error
+
+
+def _invalid(path: Path, why: str) -> UnreadableInput:
+    return UnreadableInput(f"is not a valid record: {why}", where=str(path), remedy="restore it, or measure again")
