@@ -10,7 +10,7 @@ import pytest
 import studies
 
 from foretrace import page
-from foretrace.facts import QUANTITIES, Facts
+from foretrace.facts import QUANTITIES, Facts, Link
 from foretrace.page import addresses, comparison, definitions, layers, questions, readings, sweep
 from foretrace.page.models import ScenarioPage, Table, VariantPage
 from foretrace.page.variant import GROUPS
@@ -65,6 +65,7 @@ def on_cpu() -> Study:
         name: msgspec.structs.replace(
             facts_builder.facts(found.params, steps=(0, 0, 0), withheld={"activities": "there was no GPU"}, **cpu),
             calls=(facts_builder.call("aten::mm"),),
+            chain=(Link(depth=0, kind="op", name="aten::mm", start_us=0.1, dur_us=9.0, launched=()),),
         )
         for name, found in investigation.facts.items()
     }
@@ -144,6 +145,9 @@ def test_a_run_on_the_cpu_says_what_it_cannot_tell_and_has_no_empty_gpu_tables()
     assert shown.cpu_gpu is None
     assert shown.beside is None
     assert one.kernels is None
+    assert one.layers is None
+    assert one.chain is not None
+    assert heads(one.chain)[-1] == "Takes"
     assert one.steps is not None
     assert "Kernel time" not in heads(one.steps)
     assert one.calls is not None

@@ -28,13 +28,13 @@ TABLES = {
 """Every kind of table that a page can hold, under its section's name."""
 
 _UNITS = {
-    "us": "time (s, ms, µs, ns)",
-    "bytes": "size (KiB, MiB, GiB: powers of 1024)",
-    "ratio": "factor (×)",
-    "share": "share (%)",
+    "us": "time",
+    "bytes": "size",
+    "ratio": "factor",
+    "share": "share",
     "count": "count",
-    "tflops": "TFLOP/s (10¹² operations a second)",
-    "gbps": "GB/s (10⁹ bytes a second)",
+    "tflops": "TFLOP/s",
+    "gbps": "GB/s",
 }
 
 

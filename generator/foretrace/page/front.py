@@ -68,9 +68,8 @@ def _counts(counted: Score) -> Cell:
 
 
 def _rest(counted: Score) -> str:
-    said = (f"{counted.refuted} refuted" if counted.refuted != "0" else "") or ""
-    open_ones = f"{counted.undecided} undecided" if counted.undecided != "0" else ""
-    return ", ".join(part for part in (said, open_ones) if part)
+    counts = {"refuted": counted.refuted, "undecided": counted.undecided}
+    return ", ".join(f"{number} {state}" for state, number in counts.items() if number != "0")
 
 
 def _noise(page: ScenarioPage) -> Cell:

@@ -30,9 +30,9 @@ AGAINST = (
 
 
 def table(facts: Facts, here: str) -> Table | None:
-    """The layers of one variant; None where neither dispatch time nor a recorded step is known."""
-    rows = list(_rows(facts))
-    return Table(caption=f"Layers of a step of {here}", columns=LAYERS, rows=tuple(rows)) if rows else None
+    """The layers of one variant; None where fewer than two are known, as without a GPU."""
+    rows = tuple(_rows(facts))
+    return Table(caption=f"Layers of a step of {here}", columns=LAYERS, rows=rows) if len(rows) > 1 else None
 
 
 def against(pairs: Sequence[tuple[str, Facts, str, Facts]], slug: str, title: str) -> Table:

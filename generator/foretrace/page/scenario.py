@@ -21,7 +21,7 @@ from foretrace.page.models import (
     Table,
     VariantPage,
 )
-from foretrace.prediction import fits
+from foretrace.prediction import Unmeasured, fits
 from foretrace.record import Run
 from foretrace.scenario import Scenario
 from foretrace.study import Investigation, limits
@@ -109,7 +109,7 @@ def build(
             own_noise=comparison.own_noise(found.facts),
             drift=comparison.drift(found.facts),
             reach=comparison.extent([facts.params for facts in _measured(found).values()]),
-            variants=_variants(pages),
+            variants=_variants(pages, found.facts),
             failures=_failures(pages),
             files=_files(run, found),
         ),
@@ -252,7 +252,7 @@ def _size(params: Mapping[str, object]) -> float:
     return sum(float(value) for value in params.values() if isinstance(value, int | float))
 
 
-def _variants(pages: Sequence[VariantPage]) -> Table:
+def _variants(pages: Sequence[VariantPage], facts: Mapping[str, Facts | Unmeasured]) -> Table:
     rows = tuple(
         (
             Cell(text=page.name, to=page.address),
@@ -260,7 +260,7 @@ def _variants(pages: Sequence[VariantPage]) -> Table:
             if page.notices
             else Cell(text="yes", kind="good"),
             Cell(text=page.bound, hint=page.bound_evidence) if page.bound else cells.missing("not measured"),
-            _launched(page),
+            _launched(facts[page.name]),
             Cell(text="trace", to=page.trace) if page.trace else cells.missing("no trace was recorded"),
         )
         for page in pages
@@ -268,12 +268,10 @@ def _variants(pages: Sequence[VariantPage]) -> Table:
     return Table(caption="Variants", columns=VARIANTS, rows=rows).trimmed()
 
 
-def _launched(page: VariantPage) -> Cell:
-    if page.steps is None or len(page.steps.columns) < len(variant.STEP):
+def _launched(facts: Facts | Unmeasured) -> Cell:
+    if isinstance(facts, Unmeasured) or not facts.kernels:
         return cells.missing("no GPU work in the recorded steps")
-    place = variant.STEP.index(page.steps.columns[4])
-    said = dict.fromkeys(row[place].text for row in page.steps.rows)
-    return Cell(text=" / ".join(said))
+    return Cell(text=cells.activities(facts))
 
 
 def _failures(pages: Sequence[VariantPage]) -> tuple[tuple[Link, Notice], ...]:

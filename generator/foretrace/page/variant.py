@@ -304,6 +304,7 @@ def _steps(facts: Facts, here: str) -> Table:
 
 
 def _chain(chain: Sequence[Link], here: str) -> Table:
+    columns = CHAIN if any(link.launched for link in chain) else CHAIN[:-1]
     rows = tuple(
         (
             Cell(text=link.name, kind="code", depth=min(link.depth, 12)),
@@ -311,11 +312,11 @@ def _chain(chain: Sequence[Link], here: str) -> Table:
             cells.amount(link.start_us, "us", typical=1.0),
             cells.amount(link.dur_us, "us", typical=1.0),
             Cell(text=", ".join(link.launched), kind="code") if link.launched else Cell(text=""),
-        )
+        )[: len(columns)]
         for link in chain[:ROWS]
     )
     caption = f"Dispatch chain of a typical step of {here}"
-    return Table(caption=caption, columns=CHAIN, rows=rows, left_out=_left_out(len(chain)), tall=True)
+    return Table(caption=caption, columns=columns, rows=rows, left_out=_left_out(len(chain)), tall=True)
 
 
 def _calls(calls: Sequence[Call], here: str) -> Table:
