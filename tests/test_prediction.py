@@ -482,7 +482,12 @@ def test_an_order_shows_both_sides() -> None:
     order = Ordered(quantity="step_us", parameter="size", values=(1, 2))
     assert judge(order, sizes(1.0, 2.0)).measured == "1: 1.00 µs < 2: 2.00 µs"
     assert judge(order, sizes(2.0, 1.0)).measured == "1: 2.00 µs > 2: 1.00 µs"
-    assert judge(order, sizes(2.0, 2.0)).measured == "1: 2.00 µs ≈ 2: 2.00 µs"
+
+
+def test_what_stays_the_same_does_not_grow() -> None:
+    order = Ordered(quantity="step_us", parameter="size", values=(1, 2))
+    verdict = judge(order, sizes(2.0, 2.0))
+    assert (verdict.state, verdict.measured) == ("refuted", "1: 2.00 µs = 2: 2.00 µs")
 
 
 def test_two_kernels_with_one_label_are_two_kernels() -> None:

@@ -154,9 +154,20 @@ def test_a_ratio_taken_round_by_round_does_not_see_a_drift_of_both_sides() -> No
     assert (found.low, found.high) == pytest.approx((2.0, 2.0), rel=0.03)
 
 
-def test_a_single_round_is_held_against_each_of_the_others() -> None:
+def test_a_single_round_over_several_keeps_the_spread_of_both() -> None:
     found = stats.ratio_across(((10.0, 10.0),), ((5.0, 5.0), (20.0, 20.0)))
-    assert (found.low, found.median, found.high) == (0.5, 1.25, 2.0)
+    assert (found.low, found.median, found.high) == (0.5, 0.8, 2.0)
+    one, many = (8.0, 10.0, 12.0), ((10.0, 10.0),) * 12
+    found = stats.ratio_across((one,), many)
+    assert (found.low, found.median, found.high) == (0.8, 1.0, 1.2)
+    found = stats.ratio_across(many, (one,))
+    assert (found.low, found.median, found.high) == pytest.approx((10 / 12, 1.0, 10 / 8))
+
+
+def test_rounds_without_a_partner_are_left_out_of_a_ratio() -> None:
+    over, under = ((10.0, 10.0), (30.0, 30.0), (90.0, 90.0)), ((5.0, 5.0), (15.0, 15.0))
+    found = stats.ratio_across(over, under)
+    assert (found.low, found.median, found.high) == (2.0, 2.0, 2.0)
 
 
 def test_how_far_rounds_lie_apart_is_the_largest_of_their_medians_over_the_smallest() -> None:

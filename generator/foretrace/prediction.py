@@ -309,9 +309,10 @@ class Ordered(Expectation, frozen=True, kw_only=True, tag="order"):
         state: State = "undecided"
         if smaller.high < larger.low:
             state = "held"
-        elif larger.high < smaller.low:
+        elif larger.high <= smaller.low:
             state = "refuted"
-        sign = {"held": "<", "refuted": ">", "undecided": "≈"}[state]
+        beyond = ">" if smaller.median > larger.median else "="
+        sign = {"held": "<", "refuted": beyond, "undecided": "≈"}[state]
         return state, f"{low}: {said(smaller, unit)} {sign} {high}: {said(larger, unit)}"
 
 
@@ -437,19 +438,10 @@ def change(first: Facts, second: Facts, quantity: str) -> Summary | str:
     if isinstance(bottom, str):
         return bottom
     above, below = first.samples.get(quantity, ()), second.samples.get(quantity, ())
-    if above and below and bottom.median:
-        return stats.ratio_across(above, below)
-    if bottom.low <= 0:
+    try:
+        return stats.ratio_across(above, below) if above and below else stats.quotient(top, bottom)
+    except ValueError:
         return f"{QUANTITIES[quantity].title.lower()} of the lower side is 0"
-    return Summary(
-        count=min(top.count, bottom.count),
-        median=top.median / bottom.median,
-        low=top.low / bottom.high,
-        high=top.high / bottom.low,
-        minimum=top.minimum / bottom.maximum,
-        maximum=top.maximum / bottom.minimum if bottom.minimum > 0 else math.inf,
-        mean=top.mean / bottom.mean,
-    )
 
 
 def said(found: Summary, unit: str) -> str:

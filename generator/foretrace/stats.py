@@ -85,11 +85,31 @@ def apart(rounds: Rounds) -> float | None:
 def ratio_across(over: Rounds, under: Rounds) -> Summary:
     """The ratio of two quantities that were measured in turns, round by round, so that a drift cancels out.
 
-    Where one side has a single round it is held against each of the other's; `ValueError` as for `ratio`.
+    Where one side has a single round and the other several, nothing was in turns: see `quotient`. `ValueError` as for
+    `ratio`.
     """
-    count = max(len(over), len(under))
-    tops, bottoms = (side * count if len(side) == 1 else side for side in (over, under))
-    return _combined([ratio(top, bottom) for top, bottom in zip(tops, bottoms, strict=False)])
+    if len(over) != len(under) and 1 in (len(over), len(under)):
+        return quotient(across(over), across(under))
+    return _combined([ratio(top, bottom) for top, bottom in zip(over, under, strict=False)])
+
+
+def quotient(over: Summary, under: Summary) -> Summary:
+    """The ratio of two quantities that are known by their summaries: its interval takes in all that both allow.
+
+    `ValueError` where the lower interval reaches 0.
+    """
+    if under.low <= 0:
+        msg = "a ratio needs a lower side above 0"
+        raise ValueError(msg)
+    return Summary(
+        count=min(over.count, under.count),
+        median=over.median / under.median,
+        low=over.low / under.high,
+        high=over.high / under.low,
+        minimum=over.minimum / under.maximum,
+        maximum=over.maximum / under.minimum if under.minimum > 0 else math.inf,
+        mean=over.mean / under.mean,
+    )
 
 
 def ratio(over: Iterable[float], under: Iterable[float]) -> Summary:

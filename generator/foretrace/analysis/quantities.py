@@ -203,6 +203,6 @@ def _flat(samples: Samples, name: str) -> tuple[float, ...]:
 
 
 def _is_positive(samples: Samples, name: str) -> bool:
-    """Whether there are samples to divide by: in every round, with a median above 0."""
-    rounds = samples.get(name, ())
-    return bool(rounds) and all(len(values) and np.median(values) > 0 for values in rounds)
+    """Whether there are samples to divide by, all of them above 0."""
+    values = _flat(samples, name)
+    return bool(values) and min(values) > 0
