@@ -35,6 +35,25 @@ def test_between_idle_and_busy_nothing_is_claimed():
     assert bound(busy=13, step_us=20, work=COMPUTE)[0] == "undecided"
 
 
+@pytest.mark.parametrize("busy", [9, 17])  # of 20 µs: below a half, and above four fifths, at the median
+def test_a_share_whose_spread_reaches_over_a_border_decides_nothing(busy):
+    facts = known(
+        step(1, at=0, us=100),
+        launch(at=1, us=1, correlation=1),
+        kernel("gemm", at=10, us=busy, correlation=1),
+        samples={"step_us": [17, 20, 22], "dispatch_us": [18] * 3},
+        work=COMPUTE,
+    )
+    assert facts.bound.limiter == "undecided"
+    assert "…" in facts.bound.evidence
+
+
+def test_a_floor_above_the_time_that_it_should_explain_explains_nothing():
+    limiter, evidence = bound(busy=5, step_us=5.5, work=TRAFFIC)
+    assert limiter == "undecided"
+    assert "10.0 µs at the measured 4,000 GB/s, longer than it was busy" in evidence
+
+
 @pytest.mark.parametrize(
     ("work", "limiter", "said"), [(COMPUTE, "compute", "800 TFLOP/s"), (TRAFFIC, "memory", "4,000 GB/s")]
 )

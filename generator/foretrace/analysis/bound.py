@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from foretrace.facts import QUANTITIES, Bound
-from foretrace.units import quantity
+from foretrace.units import interval, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 IDLE_BELOW = 0.5  # of the step: the GPU waits more than it works
 BUSY_FROM = 0.8  # of the step: the GPU sets the pace
 MOST = 0.5  # what explains a time has to make up at least this share of it
+BEYOND = 1.2  # times the busy time: a floor this high is none, as when the data stays in the cache
 NEEDED = ("step_us", "gpu_busy_us", "busy_share")
 
 WAIT = re.compile(r"\w*Synchronize|(cuda|hip)Memcpy")  # calls that return only when the GPU is done
@@ -57,17 +58,18 @@ def bound(
     missing = next((QUANTITIES[name].title.lower() for name in NEEDED if name not in summaries), None)
     if missing is not None:
         return Bound(limiter="undecided", evidence=f"the {missing} is not known")
-    step, busy, share = (summaries[name].median for name in NEEDED)
-    how_busy = f"GPU busy {_percent(share)} of the {quantity(step, 'us')} step"
-    if share < IDLE_BELOW:
+    step, busy, share = (summaries[name] for name in NEEDED)
+    how_busy = f"GPU busy {_percent(share.median)} of the {quantity(step.median, 'us')} step"
+    if share.high < IDLE_BELOW:
         return _idle(how_busy, summaries, calls)
-    if share < BUSY_FROM:
-        return Bound(limiter="undecided", evidence=f"{how_busy}: neither idle nor busy enough to say who waits")
+    if share.low < BUSY_FROM:
+        of = f" ({interval(share.low, share.high, 'share')})" if share.low < share.high else ""
+        return Bound(limiter="undecided", evidence=f"{how_busy}{of}: neither idle nor busy enough to say who waits")
     communication = sum(row.share for row in kernels if row.family == "comm")
     if communication >= MOST:
         said = f"{how_busy}; {_percent(communication)} of the GPU's time is communication"
         return Bound(limiter="communication", evidence=said)
-    return _working(how_busy, busy, floors(work, ceilings) if work else ())
+    return _working(how_busy, busy.median, floors(work, ceilings) if work else ())
 
 
 def floors(work: Work, ceilings: Ceilings) -> tuple[Floor, Floor]:
@@ -116,6 +118,9 @@ def _working(how_busy: str, busy_us: float, floors: Sequence[Floor]) -> Bound:
     if unknown:
         return Bound(limiter="undecided", evidence=f"{how_busy}; {', '.join(unknown)}")
     highest = max(floors, key=lambda floor: floor.us)
+    if highest.us > BEYOND * busy_us:
+        said = f"{how_busy}; {highest.words}, longer than it was busy: the work is not what was declared, or is cached"
+        return Bound(limiter="undecided", evidence=said)
     if highest.us >= MOST * busy_us:
         return Bound(limiter=highest.limiter, evidence=f"{how_busy}; {highest.words}")
     said = " and ".join(floor.words for floor in floors)
