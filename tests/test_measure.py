@@ -91,6 +91,10 @@ WORKLOAD = """
         Path("answer.json").write_text('{"samples": 7')
         os._exit(0)
 
+    def abyss():
+        Path("answer.json").write_text('{"round": ' + "[" * 100_000)
+        os._exit(0)
+
     def until_told():
         leave_behind()
         if not (HERE / "go").exists():
@@ -111,6 +115,7 @@ WORKLOAD = """
         "flaky": once_told,
         "oom": oom,
         "rubbish": rubbish,
+        "abyss": abyss,
         "vanish": lambda: os._exit(0),
         "quit": quit,
         "next": alone,
@@ -128,6 +133,7 @@ ALL = (
     "next",
     "oom",
     "rubbish",
+    "abyss",
     "vanish",
     "quit",
     "fell_server",
@@ -205,6 +211,7 @@ def outcome(measured: Record, name: str) -> Outcome:
         ("hang", "time-limit", "was stopped at the time limit of 6 s"),
         ("oom", "out-of-memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 9.00 GiB."),
         ("rubbish", "bad-result", "left a result that cannot be read"),
+        ("abyss", "bad-result", "left a result that cannot be read"),
         ("vanish", "bad-result", "ended as if all were well, and left no result"),
         ("quit", "crashed", "ended with exit code 3"),
         ("fell_server", "crashed", "took the process that started it down with it"),
@@ -395,8 +402,43 @@ def test_a_run_that_ended_between_rounds_is_resumed_where_it_stood(machine: pyte
 @NEEDS_TORCH
 def test_only_the_selected_variants_are_measured(machine: pytest.MonkeyPatch, tmp_path: Path) -> None:
     root = project(tmp_path, "good", "fine")
-    folder = measure.run(root, ["trials"], OPTIONS, device="cpu", command="", select=["f*", "other/good"])
+    folder = measure.run(
+        root, ["trials"], msgspec.structs.replace(OPTIONS, only=("f*", "other/good")), device="cpu", command=""
+    )
     assert list(record.load(folder).outcomes["trials"]) == ["fine"]
+
+
+@NEEDS_TORCH
+def test_a_run_of_some_variants_is_resumed_with_these_and_finished_when_they_are_there(
+    machine: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root, log = project(tmp_path, "good", "fine", "far"), Log()
+    some = msgspec.structs.replace(OPTIONS, only=("f*",))
+    folder = measure.run(root, ["trials"], some, device="cpu", command="")
+    (folder / "trials" / "fine.json").unlink()
+    (folder / "trials" / "far.json").unlink()
+    record.write_run(folder, msgspec.structs.replace(record.load(folder).run, finished_utc=""))
+    measure.resume(root, folder, select=["far"])
+    kept = record.load(folder)
+    assert (list(kept.outcomes["trials"]), kept.run.finished_utc) == (["far"], "")
+    assert kept.run.options == some
+    measure.resume(root, folder, progress=log)
+    kept = record.load(folder)
+    assert (list(kept.outcomes["trials"]), bool(kept.run.finished_utc)) == (["fine", "far"], True)
+    assert [line for line in log.said if line.endswith("ok")] == ["trials/fine ok"]
+
+
+def test_resuming_what_is_finished_changes_nothing(tmp_path: Path) -> None:
+    root, log = project(tmp_path, "good"), Log()
+    folder = empty_run(root)
+    for variant in record.load(folder).declarations["trials"].scenario.variants:
+        done = Outcome(variant=variant, rounds=(record.Round(started_utc="", samples={}),))
+        record.write_outcome(folder, "trials", done, None)
+    record.write_run(folder, msgspec.structs.replace(record.load(folder).run, finished_utc="2026-01-02T03:04:05Z"))
+    before = (folder / "run.json").read_bytes()
+    measure.resume(root, folder, time_limit_s=1, progress=log)
+    assert (folder / "run.json").read_bytes() == before
+    assert log.said == ["Nothing of what was asked for is missing in empty."]
 
 
 def test_resuming_is_refused_where_the_declaration_has_changed(tmp_path: Path) -> None:
@@ -436,13 +478,13 @@ def test_what_cannot_be_measured_is_said_before_anything_is_started(tmp_path: Pa
     empty_run(root)
     wrong = {
         "there is no such scenario": {"slugs": ["nothing"]},
-        "no variant has such a name": {"select": ["nothing"]},
+        "no variant has such a name": {"options": msgspec.structs.replace(OPTIONS, only=("nothing",))},
         "there is a run of this name": {"name": "empty"},
         "cannot name a run": {"name": "../elsewhere"},
     }
     for said, arguments in wrong.items():
         with pytest.raises(WrongUsage, match=said):
-            measure.run(root, **{"slugs": ["trials"], "device": "cpu", "command": "", "options": OPTIONS, **arguments})
+            measure.run(root, **{"slugs": ["trials"], "device": "cpu", "command": "", "options": OPTIONS} | arguments)
     (root.scenarios / "trials" / "workload.py").unlink()
     with pytest.raises(WrongUsage, match="there is no workload"):
         measure.run(root, ["trials"], OPTIONS, device="cpu", command="")

@@ -5,14 +5,16 @@ Heavy modules are imported inside the commands, so that each starts as fast as w
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
-from foretrace.errors import ForetraceError, GateFailed
+from foretrace.errors import ForetraceError, GateFailed, UnreadableInput, WrongUsage
 
 if TYPE_CHECKING:
     from foretrace.project import Project
@@ -20,17 +22,20 @@ if TYPE_CHECKING:
 
 
 class Program(click.Group):
-    """A click group that tells our errors in one sentence and exits with their code."""
+    """A click group that tells our errors, and the file system's, in one sentence and exits with their code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a `ForetraceError` becomes `Error: <sentence>` on stderr."""
         try:
             return super().invoke(ctx)
         except ForetraceError as error:
-            from foretrace.analysis.inspection import visible
-
-            click.echo(f"Error: {visible(str(error))}", err=True)
-            sys.exit(error.exit_code)
+            _refuse(error)
+        except BrokenPipeError:  # nobody reads on: click ends without a word
+            raise
+        except OSError as error:
+            what = f"cannot be read or written ({error.strerror or error})"
+            where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "a file"
+            _refuse(UnreadableInput(what, where=where, remedy="check its permissions and the space that is left"))
 
 
 _PROJECT = click.option(
@@ -40,6 +45,7 @@ _PROJECT = click.option(
     default=Path(),
     help="The project's folder; the one you are in, or above you, by default.",
 )
+_KEPT = ("slugs", "device", "quick", "name", "rounds", "keep_paths")  # by a run that is resumed
 _GATES = ("failed", "refuted", "undecided")
 
 
@@ -81,11 +87,10 @@ def list_(slugs: tuple[str, ...], folder: Path) -> None:
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(1),
-    default=300.0,
-    show_default=True,
+    type=click.IntRange(1, 604_800),
+    show_default="300, or that of the run resumed",
     metavar="S",
-    help="Seconds a variant may take.",
+    help="Seconds that one round of a variant may take.",
 )
 @click.option("--keep-paths", is_flag=True, help="Leave host, user and folder names in the record.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but where the record is.")
@@ -98,6 +103,8 @@ def run(slugs: tuple[str, ...], folder: Path, **chosen: Any) -> None:
     """
     from foretrace import project
 
+    if chosen["resume"] is not None:
+        _refuse_changes(click.get_current_context(), chosen["resume"])
     click.echo(_measure(project.find(folder), slugs, **chosen))
 
 
@@ -170,7 +177,7 @@ def decode(names: tuple[str, ...], *, as_json: bool) -> None:
 
     from foretrace import grammars
 
-    given = [line for name in names for line in (sys.stdin.read().split("\n") if name == "-" else [name]) if line]
+    given = [name for argument in names for name in _names_in(argument) if name]
     if as_json:
         for name in given:
             click.echo(msgspec.json.encode(grammars.decode(name)))
@@ -178,35 +185,58 @@ def decode(names: tuple[str, ...], *, as_json: bool) -> None:
         _print_readings(given)
 
 
+def _names_in(argument: str) -> list[str]:
+    """The names that an argument stands for; bytes that are not UTF-8 are shown as such."""
+    if argument == "-":
+        return sys.stdin.buffer.read().decode(errors="replace").split("\n")
+    return [os.fsencode(argument).decode(errors="replace")]
+
+
+def _refuse(error: ForetraceError) -> NoReturn:
+    """Tell the sentence and exit with its code."""
+    from foretrace.analysis.inspection import visible
+
+    click.echo(f"Error: {visible(str(error))}", err=True)
+    sys.exit(error.exit_code)
+
+
+def _refuse_changes(ctx: click.Context, run: str) -> None:
+    """A run is continued as it was started: what would make it another one is refused, not passed over."""
+    named = [option for option in _KEPT if ctx.get_parameter_source(option) is ParameterSource.COMMANDLINE]
+    if changes := [option for option in named if ctx.params[option]]:
+        words = ", ".join("SLUG" if option == "slugs" else f"--{option.replace('_', '-')}" for option in changes)
+        raise WrongUsage(f"{words} cannot be changed in a run that was started", where=run, remedy="start a new one")
+
+
 def _measure(here: Project, slugs: tuple[str, ...], **chosen: Any) -> Path:
     """Run or resume with what was chosen on the command line; the record's folder."""
     from foretrace import measure, record, terminal
 
-    options = record.Options(
-        rounds=chosen.get("rounds", 3),
-        time_limit_s=chosen.get("time_limit", 300.0),
-        quick=chosen.get("quick", False),
-        keep_paths=chosen.get("keep_paths", False),
-    )
     watcher = None if chosen.get("quiet") else terminal.watcher()
-    only = chosen.get("only", ())
-    if chosen.get("resume"):
-        kept = record.find(here.runs, chosen["resume"])
-        folder = measure.resume(here, kept, time_limit_s=options.time_limit_s, select=only, progress=watcher)
-    else:
-        folder = measure.run(
+    limit_s, only = chosen.get("time_limit"), chosen.get("only", ())
+    try:
+        if chosen.get("resume") is not None:
+            kept = record.find(here.runs, chosen["resume"])
+            return measure.resume(here, kept, time_limit_s=limit_s, select=only, progress=watcher)
+        options = record.Options(
+            rounds=chosen.get("rounds", 3),
+            time_limit_s=limit_s or 300.0,
+            quick=chosen.get("quick", False),
+            only=only,
+            keep_paths=chosen.get("keep_paths", False),
+        )
+        return measure.run(
             here,
             slugs or here.slugs(),
             options,
             device=chosen.get("device", "cuda"),
             command=shlex.join(["foretrace", *sys.argv[1:]]),
             name=chosen.get("name", ""),
-            select=only,
             progress=watcher,
         )
-    if watcher:
-        watcher.ended()
-    return folder
+    finally:
+        if watcher:
+            watcher.ended()
 
 
 def _build(here: Project, runs: tuple[str, ...], *, strict: bool, gate: tuple[str, ...]) -> None:

@@ -139,6 +139,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int = 3  # processes a variant
     time_limit_s: float = 300.0  # for each of them
     quick: bool = False
+    only: tuple[str, ...] = ()  # patterns of variant names, or of slug/name; all where it is empty
     keep_paths: bool = False
 
 

@@ -48,8 +48,9 @@ class Lines:
         self._say(text)
 
     def ended(self) -> None:
-        """How many were measured, and what measuring cost beyond the variants' own work."""
-        self._say(summary(self._outcomes))
+        """How many were measured, and what measuring cost beyond the variants' own work; nothing where none was."""
+        if self._outcomes:
+            self._say(summary(self._outcomes))
 
     def _say(self, text: str) -> None:
         click.echo(visible(text), err=True)
@@ -118,8 +119,8 @@ def listing(sealed: Sealed) -> list[str]:
     """A scenario in a few lines: its question, its size, its variants."""
     scenario = sealed.scenario
     return [
-        f"{sealed.slug}: {scenario.title}",
-        f"  {scenario.question}",
+        f"{sealed.slug}: {visible(scenario.title)}",
+        f"  {visible(scenario.question)}",
         f"  {len(scenario.variants)} variants, {len(scenario.predictions)} predictions, {len(scenario.claims)} claims",
         *(f"    {variant.name}" for variant in scenario.variants),
     ]

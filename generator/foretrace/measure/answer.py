@@ -49,7 +49,7 @@ def _failure(folder: Path, ended: Ended, limit_s: float) -> Failed | None:
         return None
     try:
         return msgspec.json.decode((folder / FAILURE).read_bytes(), type=Failed)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, RecursionError):
         return Failed(reason="crashed", message=f"ended with exit code {ended.code} and without a word")
 
 
@@ -69,7 +69,7 @@ def _decode(folder: Path, kind: type[_Answer]) -> _Answer | Failed:
         return msgspec.json.decode((folder / ANSWER).read_bytes(), type=kind)
     except OSError:
         return Failed(reason="bad-result", message="ended as if all were well, and left no result")
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return Failed(reason="bad-result", message=f"left a result that cannot be read: {error}")
 
 

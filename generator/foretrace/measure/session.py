@@ -40,7 +40,6 @@ def run(
     device: DeviceName,
     command: str,
     name: str = "",
-    select: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Path:
     """Measure scenarios into a new record and return its folder.
@@ -52,7 +51,6 @@ def run(
         device: where to run them.
         command: the command line that repeats this, for the record.
         name: of the run; made from time and device where it is empty.
-        select: patterns (`*`, `?`) of variant names, or of slug/name, to measure; all where it is empty.
         progress: is told what happens.
 
     Raises:
@@ -61,7 +59,7 @@ def run(
     """
     progress = progress or Silence()
     declarations = {slug: project.load(slug) for slug in slugs}
-    plan = _plan(project, declarations, quick=options.quick, select=select)
+    plan = _plan(project, declarations, quick=options.quick, select=options.only)
     _check_name(project, name)
     private = _private(project, options)
     with Bench(private) as bench:
@@ -84,6 +82,7 @@ def run(
         folder = record.create(project.runs, head, declarations)
         with record.locked(folder):
             _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(plan, {})
+            _finish(folder, head)
     return folder
 
 
@@ -91,7 +90,7 @@ def resume(
     project: Project,
     folder: Path,
     *,
-    time_limit_s: float,
+    time_limit_s: float | None = None,
     select: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Path:
@@ -100,8 +99,8 @@ def resume(
     Args:
         project: where the record's scenarios are.
         folder: of the record.
-        time_limit_s: for one variant, in place of the one the run was started with.
-        select: as for `run`.
+        time_limit_s: for one round of a variant; None: the one that the run was started with.
+        select: patterns of the variants to measure, as in `Options.only`; those of the run where it is empty.
         progress: is told what happens.
 
     Raises:
@@ -113,17 +112,24 @@ def resume(
     with record.locked(folder):
         kept = record.load(folder)
         _check_declarations(project, kept)
-        wanted = _plan(project, kept.declarations, quick=kept.run.options.quick, select=select)
-        plan = [planned for planned in wanted if _lacks(_begun(planned, kept.outcomes), kept.run.options.rounds - 1)]
-        options = msgspec.structs.replace(kept.run.options, time_limit_s=time_limit_s)
-        head = msgspec.structs.replace(kept.run, options=options)
-        private = _private(project, options)
-        with Bench(private) as bench:
-            if plan:
-                _check_machine(kept, _look(bench, head.environment.device))
-            _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(
-                plan, kept.outcomes
+        missing = _missing(project, kept, kept.run.options.only)
+        plan = _missing(project, kept, select) if select else missing
+        if plan:
+            limit = kept.run.options.time_limit_s if time_limit_s is None else time_limit_s
+            head = msgspec.structs.replace(
+                kept.run, options=msgspec.structs.replace(kept.run.options, time_limit_s=limit)
             )
+            private = _private(project, head.options)
+            with Bench(private) as bench:
+                _check_machine(kept, _look(bench, head.environment.device))
+                _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(
+                    plan, kept.outcomes
+                )
+        else:
+            head = kept.run
+            progress.note(f"Nothing of what was asked for is missing in {head.id}.")
+        if (plan or not head.finished_utc) and _names(missing) <= _names(plan):
+            _finish(folder, head)
     return folder
 
 
@@ -177,7 +183,6 @@ class _Session:
                 outcome, trace = self._continue(planned, outcomes[planned])
                 outcomes[planned] = record.write_outcome(self.folder, planned.sealed.slug, outcome, trace)
                 self.progress.variant_done(planned.sealed.slug, outcomes[planned])
-            record.write_run(self.folder, msgspec.structs.replace(self.run, finished_utc=_stamp(datetime.now(UTC))))
 
     def _continue(self, planned: _Planned, outcome: Outcome) -> tuple[Outcome, bytes | None]:
         """An outcome with one more round, or with the failure that ends it; and the trace, where there is a new one."""
@@ -228,6 +233,23 @@ def _plan(
     return plan
 
 
+def _missing(project: Project, kept: Record, select: Sequence[str]) -> list[_Planned]:
+    """The variants that are asked for and lack a round in the record, or failed there."""
+    asked, last = (
+        _plan(project, kept.declarations, quick=kept.run.options.quick, select=select),
+        kept.run.options.rounds,
+    )
+    return [planned for planned in asked if _lacks(_begun(planned, kept.outcomes), last - 1)]
+
+
+def _names(plan: Sequence[_Planned]) -> set[tuple[str, str]]:
+    return {(planned.sealed.slug, planned.variant.name) for planned in plan}
+
+
+def _finish(folder: Path, run: Run) -> None:
+    record.write_run(folder, msgspec.structs.replace(run, finished_utc=_stamp(datetime.now(UTC))))
+
+
 def _private(project: Project, options: Options) -> dict[str, str]:
     """What to replace by what in all that is recorded: also where this package and this Python are installed."""
     if options.keep_paths:
@@ -265,8 +287,8 @@ def _identify(started: datetime, environment: Environment) -> str:
 
 def _check_name(project: Project, name: str) -> None:
     """Before anything is started: `record.create` looks again."""
-    if name and not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.~-]*", name):
-        raise WrongUsage("cannot name a run", where=name, remedy="use letters, digits and - _ . ~")
+    if name and not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.~-]{0,99}", name):
+        raise WrongUsage("cannot name a run", where=name, remedy="use up to 100 letters, digits and - _ . ~")
     if name and (project.runs / name).exists():
         raise WrongUsage("there is a run of this name", where=name, remedy="continue it with --resume")
 

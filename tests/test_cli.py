@@ -1,0 +1,107 @@
+"""The command as a user meets it when something is wrong: one sentence, and the exit code that says whose it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from foretrace import terminal
+from foretrace.cli import main
+
+DECLARATION = """
+from foretrace import Scenario, grid
+
+scenario = Scenario(title="Sums\\x1b[31m", question="How\\x07long?", variants=grid(n=(1, 2)))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "scenarios" / "sums"
+    folder.mkdir(parents=True)
+    (tmp_path / "mkdocs.yml").touch()
+    (folder / "scenario.py").write_text(DECLARATION)
+    (folder / "workload.py").touch()
+    return tmp_path
+
+
+def refusal(project: Path, code: int, *words: str) -> str:
+    """The one line that a command says."""
+    result = CliRunner().invoke(main, [*words, "--project", str(project)])
+    assert result.exit_code == code, result.output
+    (line,) = result.output.splitlines()
+    assert line.startswith("Error: ")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("list", "x" * 300), "there is no such scenario; known here: sums."),
+        (("run", "products"), "there is no such scenario; known here: sums."),
+        (("run", "--only", "3"), "3: no variant has such a name; see `foretrace list`."),
+        (("run", "--name", "x" * 300), "cannot name a run; use up to 100 letters, digits and - _ . ~."),
+        (("run", "--resume", "x" * 300), "there is no such run; known here: none."),
+        (("run", "--resume", ""), "Error: there is no such run; known here: none."),
+        (("build",), "there is no recorded run; measure one with `foretrace run`."),
+    ],
+)
+def test_what_does_not_exist_is_wrong_usage(project: Path, words: tuple[str, ...], said: str) -> None:
+    assert refusal(project, 2, *words).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rounds", "9"), "--rounds cannot be changed"),
+        (("sums", "--device", "cpu"), "SLUG, --device cannot be changed"),
+        (("--keep-paths",), "--keep-paths cannot be changed"),
+    ],
+)
+def test_a_resumed_run_is_not_quietly_measured_otherwise_than_asked(
+    project: Path, words: tuple[str, ...], said: str
+) -> None:
+    line = refusal(project, 2, "run", *words, "--resume", "old")
+    assert line == f"Error: old: {said} in a run that was started; start a new one."
+
+
+@pytest.mark.parametrize("limit", ["nan", "inf", "1e30", "0"])
+def test_a_time_limit_that_no_clock_can_hold_is_wrong_usage(project: Path, limit: str) -> None:
+    result = CliRunner().invoke(main, ["run", "--time-limit", limit, "--project", str(project)])
+    assert result.exit_code == 2
+    assert "Invalid value for '--time-limit'" in result.output
+
+
+def test_a_folder_that_cannot_be_read_is_told_in_a_sentence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(*_: object) -> None:
+        raise OSError(28, "No space left on device", "docs/runs")
+
+    monkeypatch.setattr("foretrace.project.Project.load", no_space)
+    line = refusal(project, 3, "list")
+    assert line.startswith("Error: docs/runs: cannot be read or written (No space left on device); check its ")
+
+
+def test_a_declaration_does_not_steer_the_terminal(project: Path) -> None:
+    result = CliRunner().invoke(main, ["list", "--project", str(project)])
+    assert result.output.splitlines()[:2] == ["sums: Sums\\x1b[31m", "  How\\x07long?"]
+
+
+def test_names_that_are_not_utf8_are_decoded_all_the_same() -> None:
+    result = CliRunner().invoke(main, ["decode", "--json", "-", "\udcff"], input=b"gemm\xff\n")
+    assert result.exit_code == 0
+    assert [json.loads(line)["name"] for line in result.output.splitlines()] == ["gemm\ufffd", "\ufffd"]
+
+
+def test_the_bar_is_taken_away_when_a_run_breaks_off(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = []
+
+    class Watcher(terminal.Lines):
+        def ended(self) -> None:
+            ended.append(True)
+
+    monkeypatch.setattr(terminal, "watcher", Watcher)
+    refusal(project, 2, "run", "--only", "3")
+    assert ended == [True]
