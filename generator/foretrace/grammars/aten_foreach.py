@@ -84,6 +84,8 @@ def _operation(draft: Draft, arguments: list[Argument]) -> None:
         if match and not PLAIN.match(text) and "op" not in draft.fields:
             word = match[1]
             draft.say(argument.span, "op", OPS.get(word, word.removesuffix("Functor").lower()))
+            if draft.fields["op"] == "copy":
+                draft.family = "copy"
         else:
             draft.mark(argument.span, "scalar")
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import msgspec
 
 from foretrace.facts import Timeline
-from foretrace.page import definitions, front, scenario
+from foretrace.page import definitions, front, glossary, scenario
 from foretrace.page.holes import Holes
-from foretrace.page.models import Definitions, FrontPage, ScenarioPage, VariantPage
+from foretrace.page.models import Definitions, FrontPage, Glossary, ScenarioPage, VariantPage
 from foretrace.study import Study
 
 __all__ = ["Holes", "Pages", "build", "newest"]
@@ -30,6 +30,7 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
 
     front: FrontPage
     definitions: Definitions
+    glossary: Glossary
     scenarios: tuple[ScenarioPage, ...]
     variants: tuple[VariantPage, ...]
     holes: dict[str, Holes]  # by slug: what authors' prose may ask
@@ -66,6 +67,7 @@ def build(
     return Pages(
         front=front.build(scenarios),
         definitions=definitions.build(),
+        glossary=glossary.build(),
         scenarios=tuple(scenarios),
         variants=tuple(variants),
         holes=holes,

@@ -5,8 +5,14 @@ from __future__ import annotations
 REPORTS = "reports"
 FRONT = f"{REPORTS}/index.md"
 DEFINITIONS = f"{REPORTS}/definitions.md"
+GLOSSARY = f"{REPORTS}/kernel-names.md"
 
-_TAKEN = {"index", "readme", "definitions"}  # by generated pages, or by names that a site builder reads as `index`
+_TAKEN = {
+    "index",
+    "readme",
+    "definitions",
+    "kernel-names",
+}  # by generated pages, or by names that a site builder reads as `index`
 
 
 def scenario(slug: str) -> str:

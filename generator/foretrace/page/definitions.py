@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foretrace.facts import QUANTITIES
-from foretrace.page import addresses, comparison, front, layers, scenario, sweep, variant
+from foretrace.page import addresses, comparison, front, glossary, layers, scenario, sweep, variant
 from foretrace.page.models import Column, Definitions
 from foretrace.page.statements import STATES
 
@@ -24,6 +24,7 @@ TABLES = {
     "Integrity": variant.CHECK,
     "Device": variant.DEVICE,
     "Scenarios": front.SCENARIOS,
+    "Kernel names": glossary.TERM,
 }
 """Every kind of table that a page can hold, under its section's name."""
 

@@ -17,6 +17,8 @@ from foretrace.prediction import change, said
 from foretrace.stats import Summary
 from foretrace.study import Investigation
 
+_LONG = 80  # characters of a name that can stand in a sentence
+
 
 class Holes(msgspec.Struct, frozen=True, kw_only=True):
     """One scenario's numbers, as text; `None` where the run does not have one."""
@@ -53,10 +55,14 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
         return facts.bound.limiter if facts else None
 
     def kernels(self, variant: str, family: str = "") -> tuple[str, ...]:
-        """The names of a variant's kernels, of one family or all, longest total first."""
+        """The names of a variant's kernels, of one family or all, longest total first; labels for very long names."""
         facts = self._facts(variant)
         rows = facts.kernels if facts else ()
-        chosen = [row.name for row in rows if row.activity == "kernel" and family in ("", row.family)]
+        chosen = [
+            row.name if len(row.name) <= _LONG else row.label
+            for row in rows
+            if row.activity == "kernel" and family in ("", row.family)
+        ]
         return tuple(dict.fromkeys(chosen))
 
     def statement(self, key: str) -> Statement | None:

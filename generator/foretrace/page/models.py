@@ -242,6 +242,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     told: tuple[Piece, ...]  # the pieces that have a meaning, each once
     notes: tuple[str, ...]  # what the name cannot tell, or tells only as likely
     unread: str  # what no rule explains
+    explained: str  # address of the rules that read it; "" where none did
     more: str  # how much of the name is not shown, in words
 
 
@@ -329,6 +330,24 @@ class FrontPage(msgspec.Struct, frozen=True, kw_only=True):
     mismatches: tuple[Mismatch, ...]
     scenarios: Table
     failures: tuple[tuple[Link, Notice], ...]
+
+
+class Library(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules by which one library's kernel names are read."""
+
+    anchor: str
+    title: str
+    about: tuple[str, ...]  # paragraphs; code in backticks
+    source: str  # a link
+    terms: Table
+    examples: tuple[str, ...]  # whole names
+
+
+class Glossary(msgspec.Struct, frozen=True, kw_only=True):
+    """All libraries whose kernel names are read."""
+
+    address: str
+    libraries: tuple[Library, ...]
 
 
 class Definitions(msgspec.Struct, frozen=True, kw_only=True):

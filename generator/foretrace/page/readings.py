@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from foretrace import grammars
 from foretrace.facts import Kernel
 from foretrace.grammars import Confidence
+from foretrace.page import glossary
 from foretrace.page.models import Piece, Reading
 
 LONGEST = 1200
@@ -52,6 +53,7 @@ def _reading(name: str, label: str, number: int) -> Reading:
         told=tuple(_told(pieces)),
         notes=found.notes,
         unread=", ".join(found.unread),
+        explained=glossary.anchor(name),
         more=f"{left_out:,} more characters of the name are in the trace." if left_out else "",
     )
 

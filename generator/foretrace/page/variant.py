@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foretrace import units
-from foretrace.facts import QUANTITIES, Call, Facts, Kernel, Link, Timeline
+from foretrace.facts import QUANTITIES, Call, Check, Facts, Kernel, Link, Timeline
 from foretrace.page import addresses, cells, layers, readings, runs
 from foretrace.page import models as page
 from foretrace.page.models import Cell, Column, Notice, Table
@@ -338,11 +338,17 @@ def _calls(calls: Sequence[Call], here: str) -> Table:
     return Table(caption=f"Operators and calls of {here}", columns=columns, rows=rows, left_out=left_out, tall=True)
 
 
+def _passed(check: Check) -> Cell:
+    if check.passed:
+        return Cell(text="passed", kind="good")
+    return Cell(text="failed", kind="bad") if check.withholds else Cell(text="to know")
+
+
 def _checks(facts: Facts, here: str) -> Table:
     rows = tuple(
         (
             Cell(text=check.name),
-            Cell(text="passed", kind="good") if check.passed else Cell(text="failed", kind="bad"),
+            _passed(check),
             Cell(text=check.found),
             Cell(text="" if check.passed else ", ".join(_title(quantity) for quantity in check.withholds) or "nothing"),
         )

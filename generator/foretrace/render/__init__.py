@@ -66,6 +66,8 @@ def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
     texts[found.address] = _page(
         environment, "definitions.md.j2", found.address, page=found, states=found.states, tables=found.tables
     )
+    names = pages.glossary
+    texts[names.address] = _page(environment, "glossary.md.j2", names.address, page=names)
     return {address: _tidy(text) for address, text in texts.items()}
 
 
