@@ -141,6 +141,10 @@ def test_steps_are_cpu_annotations_and_not_their_gpu_mirror() -> None:
     assert steps.start_ns.tolist() == [0, 20_000]
 
 
+def test_a_step_of_a_number_that_no_counter_reaches_is_a_label() -> None:
+    assert find_steps(trace(step(10**30, at=0, us=10), step(10**17, at=20, us=10))).number.tolist() == [10**17]
+
+
 def test_a_launch_on_another_thread_of_the_process_is_in_the_step() -> None:
     read = trace(step(1, at=0, us=10), launch(at=1, tid=5, correlation=1), kernel(at=2, us=1, correlation=1))
     assert steps_of(read) == [0]

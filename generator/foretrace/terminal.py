@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from foretrace.analysis.inspection import visible
+from foretrace.analysis.inspection import counted, visible
 from foretrace.measure import overhead
 from foretrace.prediction import Verdict
 from foretrace.record import Outcome, Run
@@ -32,7 +32,8 @@ class Lines:
         """Say what is measured on what."""
         self._total = total
         device = run.environment.gpu.name if run.environment.gpu else run.environment.cpu_model
-        self._say(f"{run.id}: {total} measurements on {device}, {run.options.rounds} rounds")
+        work = f"{counted(total, 'measurement')} on {device}, {counted(run.options.rounds, 'round')}"
+        self._say(f"{run.id}: {work}")
 
     def variant_started(self, slug: str, variant: str) -> None:
         """Nothing: the line comes when there is a result."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foretrace.analysis.attribution import Attribution
     from foretrace.trace import Int64, Trace
 
-STEP = re.compile(r"ProfilerStep#(\d+)")
+STEP = re.compile(r"ProfilerStep#(\d{1,18})")  # as many digits as an int64 holds
 OUTSIDE = -1
 
 
