@@ -8,6 +8,7 @@ import pytest
 from builders import annotation, kernel, launch, memcpy, memset, op, step, trace
 from measured import known, of
 
+from foretrace.analysis import timeline
 from foretrace.analysis.occupancy import occupancy
 from foretrace.trace import Device
 
@@ -182,3 +183,16 @@ def test_limits_that_the_trace_does_not_state_come_from_the_machine():
         deviceProperties=[],
     )
     assert of(made, steps=1).kernels[0].occupancy == 0.125
+
+
+def test_kernels_whose_names_are_nearly_the_same_do_not_look_alike_in_tables_chains_and_timelines():
+    names = ("nvjet_tst_64x8_64x16_1x4_h_bz_NNT", "nvjet_tst_64x8_64x16_2x1_h_bz_NNT")
+    events = [
+        step(1, at=0, us=100),
+        *(launch(at=10 * number, correlation=number) for number in (1, 2)),
+        *(kernel(name, at=30 + 10 * number, us=5, correlation=number) for number, name in enumerate(names, 1)),
+    ]
+    labels = {row.name: row.label for row in known(*events).kernels}
+    assert len(set(labels.values())) == 2
+    shown = timeline(trace(*events), label="forward")
+    assert {span.name: span.label for lane in shown.lanes if lane.role == "gpu" for span in lane.spans} == labels

@@ -294,13 +294,6 @@ def test_a_kernels_name_is_read_piece_by_piece() -> None:
     assert found.notes == ("without a bias flag a separate kernel may still add a bias",)
 
 
-def test_kernels_that_share_a_label_are_told_apart() -> None:
-    names = ("nvjet_tst_64x8_64x16_1x4_h_bz_NNT", "nvjet_tst_64x8_64x16_2x1_h_bz_NNT")
-    shown = readings.labels([facts_builder.kernel(name, label="nvjet bf16 64x8 bz NNT") for name in names])
-
-    assert len(set(shown.values())) == 2
-
-
 def test_a_very_long_name_is_cut_and_says_so() -> None:
     name = f"void kernel<{'at::native::Functor<float>, ' * 200}>"
     (found,) = readings.readings([facts_builder.kernel(name)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from foretrace.analysis.attribution import NONE
-from foretrace.analysis.kernels import ACTIVITIES, label_of
+from foretrace.analysis.kernels import ACTIVITIES
 from foretrace.analysis.nesting import depths, generations, outermost_first, self_ns
 from foretrace.analysis.steps import OUTSIDE
 from foretrace.facts import Call, Link
@@ -137,6 +137,6 @@ def _labels_by_launch(window: Window, step: int) -> dict[int, list[str]]:
     trace, works = window.trace, window.work_of(step)
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for launch, row in zip(window.attribution.launch[works].tolist(), window.rows_of(works).tolist(), strict=True):
-        activity = ACTIVITIES[Kind(int(trace.kind[row]))]
-        found[launch].append((int(trace.start_ns[row]), label_of(activity, trace.text(row))))
+        label = window.labels[trace.text(row)] or ACTIVITIES[Kind(int(trace.kind[row]))]
+        found[launch].append((int(trace.start_ns[row]), label))
     return {launch: [label for _, label in sorted(labels)] for launch, labels in found.items()}

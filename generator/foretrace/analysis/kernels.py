@@ -76,11 +76,6 @@ def kernels(window: Window, groups: Mapping[Geometry, Int64], gpu: Gpu | None) -
     )
 
 
-def label_of(activity: str, name: str) -> str:
-    """A short name for a piece of GPU work."""
-    return grammars.label(name) or activity
-
-
 def _kernel(
     window: Window,
     geometry: Geometry,
@@ -106,7 +101,7 @@ def _kernel(
         activity=activity,
         name=geometry.name,
         family=grammars.decode(geometry.name).family if activity == "kernel" else activity,
-        label=label_of(activity, geometry.name),
+        label=window.labels[geometry.name] or activity,
         identity=grammars.identity(geometry.name),
         per_step=tuple(np.bincount(window.step_of_work[works], minlength=len(window)).tolist()),
         duration=summarise(trace.dur_ns[rows] / 1000),

@@ -15,7 +15,7 @@ import numpy as np
 from foretrace import grammars
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.calls import CALLS
-from foretrace.analysis.kernels import ACTIVITIES, label_of
+from foretrace.analysis.kernels import ACTIVITIES
 from foretrace.analysis.nesting import depths, outermost_first
 from foretrace.analysis.quantities import closing_synchronisation
 from foretrace.analysis.window import Window, observe
@@ -169,7 +169,7 @@ def _gpu_spans(scene: _Scene, work: Int64) -> Iterator[Span]:
             start_us=scene.us(int(trace.start_ns[row])),
             dur_us=int(trace.dur_ns[row]) / 1000,
             name=name,
-            label=label_of(activity, name),
+            label=scene.window.labels[name] or activity,
             kind=activity,
             family=grammars.decode(name).family if activity == "kernel" else activity,
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from foretrace import grammars
 from foretrace.analysis import nesting
 from foretrace.analysis.attribution import NONE, attribute
 from foretrace.analysis.intervals import union_ns
@@ -18,6 +19,8 @@ from foretrace.facts import Activities
 from foretrace.trace import CPU_SIDE, GPU_WORK, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from foretrace.analysis.attribution import Attribution
     from foretrace.analysis.steps import Steps
     from foretrace.trace import Int64, Trace
@@ -34,6 +37,7 @@ class Window:
     step_of_work: Int64  # for each GPU activity, the step that launched it, else OUTSIDE
     step_of_row: Int64  # for each CPU row, the step in which it starts, else OUTSIDE; OUTSIDE for other rows
     parent: Int64  # for each row, the innermost event around it on its thread, else NONE
+    labels: Mapping[str, str]  # name of GPU work -> its short name; no two names look alike
 
     def __len__(self) -> int:
         """How many steps were recorded."""
@@ -110,6 +114,7 @@ def observe(trace: Trace, label: str) -> Window:
         step_of_work=step_of_gpu_work(trace, steps, attribution),
         step_of_row=step_of_row,
         parent=nesting.parents(trace),
+        labels=grammars.labels(trace.names[name] for name in np.unique(trace.name[trace.gpu.row]).tolist()),
     )
 
 

@@ -23,20 +23,9 @@ CONFIDENCE = {
 
 def readings(kernels: Sequence[Kernel]) -> tuple[Reading, ...]:
     """Every kernel's name of which something can be read, once, in the order of the rows."""
-    shown = labels(kernels)
-    names = dict.fromkeys(row.name for row in kernels if row.activity == "kernel")
-    found = (_reading(name, shown[name], number) for number, name in enumerate(names, 1))
+    labels = {row.name: row.label for row in kernels if row.activity == "kernel"}
+    found = (_reading(name, label, number) for number, (name, label) in enumerate(labels.items(), 1))
     return tuple(reading for reading in found if reading.told or reading.label != reading.name)
-
-
-def labels(kernels: Sequence[Kernel]) -> dict[str, str]:
-    """A short text for each name: its label, or, where names share one, labels that keep them apart."""
-    known = {row.name: row.label or row.name for row in kernels}
-    sharing: dict[str, list[str]] = {}
-    for name, label in known.items():
-        sharing.setdefault(label, []).append(name)
-    alike = [name for names in sharing.values() if len(names) > 1 for name in names]
-    return known | grammars.labels(alike)
 
 
 def _reading(name: str, label: str, number: int) -> Reading:

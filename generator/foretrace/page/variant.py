@@ -248,11 +248,9 @@ def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
 
 def _kernels(kernels: Sequence[Kernel], names: Sequence[page.Reading], here: str) -> Table:
     typical = cells.smallest(row.duration.median for row in kernels)
-    labels = readings.labels(kernels[:ROWS])
     anchors = {found.name: f"#{found.anchor}" for found in names}
     rows = tuple(
-        _kernel(row, Cell(text=labels[row.name], kind="code", to=anchors.get(row.name, "")), typical)
-        for row in kernels[:ROWS]
+        _kernel(row, Cell(text=row.label, kind="code", to=anchors.get(row.name, "")), typical) for row in kernels[:ROWS]
     )
     return Table(caption=f"GPU work of {here}", columns=KERNEL, rows=rows, left_out=_left_out(len(kernels))).trimmed()
 
