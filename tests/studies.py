@@ -13,7 +13,7 @@ import msgspec
 
 from foretrace import Scenario, claim, grid, predict
 from foretrace.facts import Activities, Arrow, Call, Check, Facts, Kernel, Lane, Link, Span, Timeline
-from foretrace.prediction import Unmeasured, judge, seal
+from foretrace.prediction import Unmeasured, judge
 from foretrace.record import (
     SCHEMA,
     Ceilings,
@@ -100,7 +100,7 @@ DECLARED = {variant.name: variant for variant in SCENARIO.variants}
 SEALED = Sealed(
     slug="matmul_add",
     scenario=SCENARIO,
-    seal=seal(SCENARIO.predictions, SCENARIO.claims),
+    seal=SCENARIO.seal(),
     source_sha256="0" * 64,
 )
 GPU = Gpu(name="Test GPU 9000", compute_capability="9.0", multiprocessors=132, memory_bytes=150 * 2**30)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from foretrace.errors import UnreadableInput, WrongUsage
-from foretrace.prediction import seal
 from foretrace.project import Project, find
 
 HERE = Path(__file__).parents[1]
@@ -86,7 +85,7 @@ def test_a_declaration_is_sealed_as_it_stands(project: Project) -> None:
     path = declare(project, SUMS)
     found = project.load("sums")
     assert (found.slug, found.scenario.title) == ("sums", "Sums")
-    assert found.seal == seal(found.scenario.predictions, found.scenario.claims)
+    assert found.seal == found.scenario.seal()
     assert found.source_sha256 == project.source_sha256("sums") == hashlib.sha256(path.read_bytes()).hexdigest()
 
 

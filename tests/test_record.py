@@ -15,7 +15,6 @@ import pytest
 from foretrace import Scenario, claim, grid, predict, record
 from foretrace.errors import UnreadableInput, WrongUsage
 from foretrace.files import write_atomically
-from foretrace.prediction import seal
 from foretrace.scenario import Sealed
 
 if TYPE_CHECKING:
@@ -41,9 +40,7 @@ SCENARIO = Scenario(
     predictions=(predict.within("step_us", (1, 3), because="it is small"),),
     claims=(claim("A-1", "Two kernels.", predict.count("kernel", 2), figure="2", on="A100", source="a link"),),
 )
-SEALED = Sealed(
-    slug="sums", scenario=SCENARIO, seal=seal(SCENARIO.predictions, SCENARIO.claims), source_sha256="0" * 64
-)
+SEALED = Sealed(slug="sums", scenario=SCENARIO, seal=SCENARIO.seal(), source_sha256="0" * 64)
 ONE, TWO = SCENARIO.variants
 
 
@@ -209,17 +206,31 @@ def _drop_prediction(declaration: dict) -> None:
     declaration["scenario"]["predictions"] = []
 
 
-@pytest.mark.parametrize("change", [_change_prediction, _change_claim, _drop_prediction])
-def test_a_prediction_that_was_changed_after_the_run_is_refused(folder: Path, change: Callable[[dict], object]) -> None:
+def _drop_variant(declaration: dict) -> None:
+    del declaration["scenario"]["variants"][0]
+
+
+def _change_label(declaration: dict) -> None:
+    declaration["scenario"]["label"] = "another"
+
+
+@pytest.mark.parametrize("change", [_change_prediction, _change_claim, _drop_prediction, _drop_variant, _change_label])
+def test_what_was_changed_after_the_run_is_refused(folder: Path, change: Callable[[dict], object]) -> None:
     path = folder / "sums" / "declaration.json"
     edit(path, change)
     with pytest.raises(UnreadableInput) as caught:
         record.load(folder)
     assert str(path) in str(caught.value)
-    assert "not those that were sealed before the run" in str(caught.value)
+    assert "is not what was sealed before the run" in str(caught.value)
 
 
-def test_the_seal_is_of_the_predictions_and_not_of_the_title(folder: Path) -> None:
+def test_a_run_under_another_name_is_refused(folder: Path) -> None:
+    renamed = folder.rename(folder.with_name("run-2"))
+    with pytest.raises(UnreadableInput, match="it is the run run-1"):
+        record.load(renamed)
+
+
+def test_the_seal_is_of_what_decides_a_verdict_and_not_of_the_title(folder: Path) -> None:
     edit(folder / "sums" / "declaration.json", lambda declaration: declaration["scenario"].update(title="Better"))
     assert record.load(folder).declarations["sums"].scenario.title == "Better"
 

@@ -13,7 +13,7 @@ import pytest
 from foretrace import Scenario, claim, grid, predict, record, study
 from foretrace.errors import UnreadableInput
 from foretrace.facts import Facts
-from foretrace.prediction import Unmeasured, seal
+from foretrace.prediction import Unmeasured
 from foretrace.scenario import Sealed
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ SCENARIO = Scenario(
         claim("A-1", "One kernel.", predict.count("kernel", 1, where={"n": 1}), figure="1", on="A100", source="x"),
     ),
 )
-SEALED = Sealed(
-    slug="sums", scenario=SCENARIO, seal=seal(SCENARIO.predictions, SCENARIO.claims), source_sha256="0" * 64
-)
+SEALED = Sealed(slug="sums", scenario=SCENARIO, seal=SCENARIO.seal(), source_sha256="0" * 64)
 ONE, TWO, THREE = SCENARIO.variants
 TRACE = gzip.compress(
     builders.data(
@@ -124,3 +122,11 @@ def test_a_trace_that_is_no_trace_is_named(folder: Path, data: bytes) -> None:
 def test_a_run_without_a_gpu_says_what_it_cannot_tell() -> None:
     assert "without a GPU" in study.limits(measured.environment("cpu"))
     assert study.limits(measured.environment("cuda")) == ""
+
+
+def test_a_claim_about_a_gpu_is_not_judged_by_a_run_without_one(folder: Path) -> None:
+    known = record.load(folder)
+    without = msgspec.structs.replace(known.run, environment=measured.environment("cpu"))
+    found = study.read(msgspec.structs.replace(known, run=without)).investigations["sums"]
+    assert [one.verdict.state for one in found.claims] == ["undecided"]
+    assert "without a GPU" in found.claims[0].verdict.findings[0].measured

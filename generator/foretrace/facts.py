@@ -153,7 +153,10 @@ QUANTITIES: Mapping[str, Definition] = {
         "Distinct compiled-graph hashes among the CompiledFxGraph calls of all recorded steps.",
     ),
     "peak_memory_bytes": Definition(
-        "bytes", "Peak memory", "Largest amount of device memory allocated through the framework's allocator."
+        "bytes",
+        "Peak memory",
+        "Largest amount of device memory allocated through the framework's allocator, from the loop without the "
+        "profiler on.",
     ),
     "tflops": Definition("tflops", "Achieved rate", "The step's floating-point operations over its GPU busy time."),
     "gbps": Definition("gbps", "Achieved bandwidth", "The bytes that the step has to move over its GPU busy time."),

@@ -446,8 +446,8 @@ def change(first: Facts, second: Facts, quantity: str) -> Summary | str:
 
 def said(found: Summary, unit: str) -> str:
     """A summary in words: the median, and its interval where there is one."""
-    middle = units.quantity(found.median, unit)
-    return middle if found.count == 1 else f"{middle} ({units.interval(found.low, found.high, unit)})"
+    middle, around = units.quantity(found.median, unit), units.interval(found.low, found.high, unit)
+    return middle if found.count == 1 or around == middle else f"{middle} ({around})"
 
 
 def _ends(low: float | None, high: float | None) -> tuple[float, float]:

@@ -14,7 +14,7 @@ import msgspec
 
 from foretrace.errors import ForetraceError, UnreadableInput, WrongUsage
 from foretrace.files import sha256
-from foretrace.prediction import Unmeasured, judge, seal
+from foretrace.prediction import Unmeasured, judge
 from foretrace.scenario import Scenario, Sealed
 
 
@@ -74,7 +74,7 @@ class Project:
         return Sealed(
             slug=slug,
             scenario=scenario,
-            seal=seal(scenario.predictions, scenario.claims),
+            seal=scenario.seal(),
             source_sha256=sha256(source),
         )
 

@@ -22,7 +22,6 @@ import msgspec
 
 from foretrace.errors import UnreadableInput, WrongUsage
 from foretrace.files import sha256, write_atomically
-from foretrace.prediction import seal
 from foretrace.scenario import Name, Sealed, Variant
 from foretrace.stats import Rounds
 
@@ -225,6 +224,8 @@ def load(folder: Path) -> Record:
             remedy="use the version of foretrace that wrote it, or measure again",
         )
     run = _decode(folder / "run.json", Run)
+    if run.id != folder.resolve().name:
+        raise _invalid(folder / "run.json", f"it is the run {run.id}; its evidence is linked under that name")
     declarations = {slug: _sealed(folder / slug / "declaration.json") for slug in run.scenarios}
     outcomes = {slug: _outcomes(folder / slug, sealed) for slug, sealed in declarations.items()}
     return Record(folder=folder, run=run, declarations=declarations, outcomes=outcomes)
@@ -299,9 +300,9 @@ def _sealed(path: Path) -> Sealed:
     sealed = _decode(path, Sealed)
     if sealed.slug != path.parent.name:
         raise _invalid(path, f"it declares {sealed.slug}")
-    if seal(sealed.scenario.predictions, sealed.scenario.claims) != sealed.seal:
+    if sealed.scenario.seal() != sealed.seal:
         raise UnreadableInput(
-            "the predictions are not those that were sealed before the run (their hash differs)",
+            "what is measured or expected here is not what was sealed before the run (its hash differs)",
             where=str(path),
             remedy="restore the file, or measure again",
         )

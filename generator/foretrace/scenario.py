@@ -16,7 +16,7 @@ import msgspec
 
 from foretrace.errors import WrongUsage
 from foretrace.facts import Params, Scalar
-from foretrace.prediction import Claim, Kind, Where, fits
+from foretrace.prediction import Claim, Kind, Where, fits, seal
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.~-]*\Z")]
 """What may name a file or a folder of a record; a record that says otherwise is not read."""
@@ -92,6 +92,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         if not any(fits(variant.params, self.quick) for variant in self.variants):
             raise WrongUsage("no variant has these parameters", where=f"quick={self.quick}", remedy="see `variants`")
 
+    def seal(self) -> str:
+        """The sha256, in hex, of all that decides a verdict: what is measured and what is expected, not the wording."""
+        return seal(self.label, self.variants, self.predictions, self.claims)
+
     def planned(self, *, quick: bool = False) -> tuple[Variant, ...]:
         """The variants to measure, in order."""
         return tuple(variant for variant in self.variants if not quick or fits(variant.params, self.quick))
@@ -102,7 +106,7 @@ class Sealed(msgspec.Struct, frozen=True, kw_only=True):
 
     slug: Name
     scenario: Scenario
-    seal: str  # sha256 of the predictions and claims in canonical JSON
+    seal: str  # `scenario.seal()` before the run
     source_sha256: str  # of scenario.py, to notice that it changed since
 
 

@@ -5,11 +5,13 @@ A `Record` goes in, a `Study` comes out; pages, images and gates are made from i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from foretrace import analysis, kineto
 from foretrace.facts import Facts
-from foretrace.prediction import Claim, Kind, Unmeasured, Verdict, judge
+from foretrace.prediction import Claim, Finding, Kind, Unmeasured, Verdict, judge
 from foretrace.record import Environment, Outcome, Record, Run
 from foretrace.scenario import Sealed, Variant
 from foretrace.trace import Trace
@@ -72,10 +74,20 @@ def _investigate(record: Record, sealed: Sealed) -> Investigation:
             Judged(expectation=expected, verdict=judge(expected, facts)) for expected in sealed.scenario.predictions
         ),
         claims=tuple(
-            Judged(expectation=claim.expectation, verdict=judge(claim.expectation, facts), claim=claim)
+            Judged(
+                expectation=claim.expectation, verdict=_judge_claim(claim, facts, record.run.environment), claim=claim
+            )
             for claim in sealed.scenario.claims
         ),
     )
+
+
+def _judge_claim(claim: Claim, facts: Mapping[str, Facts | Unmeasured], environment: Environment) -> Verdict:
+    """The verdict on a published claim; what was published of a GPU is not judged without one."""
+    if environment.device == "cuda":
+        return judge(claim.expectation, facts)
+    why = f"published for {claim.on}; this run was made without a GPU"
+    return Verdict(state="undecided", findings=(Finding(about=(), state="undecided", measured=why),))
 
 
 def _know(record: Record, sealed: Sealed, variant: Variant) -> Facts | Unmeasured:

@@ -22,7 +22,6 @@ from foretrace import privacy, provenance, record
 from foretrace.errors import CannotMeasure, WrongUsage
 from foretrace.measure.bench import Bench
 from foretrace.measure.progress import Progress, Silence
-from foretrace.prediction import seal
 from foretrace.project import Project
 from foretrace.record import Ceilings, Environment, Failure, Options, Outcome, Record, Round, Run
 from foretrace.scenario import Sealed, Variant
@@ -295,7 +294,7 @@ def _check_name(project: Project, name: str) -> None:
 
 def _check_declarations(project: Project, kept: Record) -> None:
     for slug, sealed in kept.declarations.items():
-        if seal(project.load(slug).scenario) != seal(sealed.scenario):
+        if project.load(slug).seal != sealed.seal:
             raise WrongUsage(
                 "the declaration has changed since this run sealed it",
                 where=slug,

@@ -136,6 +136,9 @@ def _notices(run: Run) -> tuple[Notice, ...]:
     if run.options.quick:
         text = "Only the scenario's quick variants were measured in this run."
         found.append(Notice(kind="info", title="A quick run", text=text))
+    if run.options.only:
+        text = f"Only some variants were asked for: {', '.join(run.options.only)}."
+        found.append(Notice(kind="info", title="A partial run", text=text))
     return tuple(found)
 
 
