@@ -67,7 +67,7 @@ def of(
 ) -> Facts:
     """The facts of a trace; `more` goes to `outcome`."""
     return analysis.facts(
-        trace,
+        [trace] if trace is not None else [],
         outcome=outcome(**more),
         label="forward",
         environment=environment(device),

@@ -288,12 +288,16 @@ def _outcome(name: str) -> Outcome:
         samples={},
         before=DeviceState(sm_mhz=1980, memory_mhz=3201, temperature_c=41, power_w=120.5),
         after=DeviceState(sm_mhz=1965, memory_mhz=3201, temperature_c=44, power_w=410.0, throttle=("power cap",)),
+        trace=TraceFile(name=f"{name}.1.trace.json.gz", sha256="ab" * 32, size_bytes=48_123),
     )
-    second = msgspec.structs.replace(first, after=msgspec.structs.replace(first.before, temperature_c=47))
+    second = msgspec.structs.replace(
+        first,
+        after=msgspec.structs.replace(first.before, temperature_c=47),
+        trace=msgspec.structs.replace(first.trace, name=f"{name}.2.trace.json.gz"),
+    )
     return Outcome(
         variant=DECLARED[name],
         rounds=(first, second),
-        trace=TraceFile(name=f"{name}.trace.json.gz", sha256="ab" * 32, size_bytes=48_123),
     )
 
 

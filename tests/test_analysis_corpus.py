@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(CORPUS is None, reason="FORETRACE_CORPUS names n
 @functools.cache
 def known(name: str, *, label: str = "matmul_add", steps: int = 3) -> Facts:
     return analysis.facts(
-        kineto.read(TRACES / f"{name}.json.gz"),
+        [kineto.read(TRACES / f"{name}.json.gz")],
         outcome=outcome(steps=steps, samples={"step_us": [200.0, 200.0], "dispatch_us": [50.0, 50.0]}),
         label=label,
         environment=environment(),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builders
+import msgspec
 import pytest
 from builders import annotation, event, kernel, launch, memcpy, memset, op, step
-from measured import known, of
+from measured import ceilings, environment, known, of, outcome
 
+from foretrace.analysis import facts as facts_of
 from foretrace.facts import QUANTITIES, Activities
 from foretrace.scenario import Work
 
@@ -114,8 +117,52 @@ def test_the_first_step_is_held_against_the_median_of_the_others():
     facts = known(*events)
     assert facts.quantities["first_step_ratio"].median == pytest.approx(300 / 110)
     assert facts.quantities["first_step_gap_ratio"].median == pytest.approx(10)
-    assert facts.quantities["first_step_gap_ratio"].low == pytest.approx(50 / 6)
     assert facts.quantities["step_width_ratio"].median == 3
+
+
+def traced(*, width: float, kernels: int = 1):
+    """A trace of one step with this many kernels."""
+    events = [step(1, at=0, us=width)]
+    for number in range(1, kernels + 1):
+        events += [launch(at=number, us=0.5, correlation=number), kernel("k", at=10 * number, us=5, correlation=number)]
+    return builders.trace(*events)
+
+
+def of_rounds(*traces, samples=None):
+    found = outcome(steps=1, samples=samples)
+    rounds = found.rounds * len(traces)
+    return facts_of(
+        traces,
+        outcome=msgspec.structs.replace(found, rounds=rounds),
+        label="forward",
+        environment=environment(),
+        ceilings=ceilings(),
+    )
+
+
+def test_what_a_trace_says_is_known_from_every_round_and_its_spread_with_it():
+    facts = of_rounds(*(traced(width=width) for width in (100, 120, 110)))
+    found = facts.quantities["profiled_step_us"]
+    assert (found.median, found.low, found.high) == (110, 100, 120)
+    assert facts.samples["self_gpu_us"] == ((5.0,), (5.0,), (5.0,))
+    assert facts.withheld == {}
+
+
+def test_a_share_is_taken_within_each_round():
+    facts = of_rounds(traced(width=100), traced(width=100), samples={"step_us": [50.0, 50.0]})
+    assert facts.quantities["busy_share"].median == pytest.approx(0.1)
+
+
+def test_rounds_that_launch_different_work_withhold_the_counts():
+    facts = of_rounds(traced(width=100), traced(width=100, kernels=2))
+    assert facts.withheld["activities"] == "round 2 launched 2 kernels, the first 1 kernel"
+
+
+def test_a_later_round_whose_trace_is_incomplete_is_named():
+    broken = builders.trace(step(1, at=0, us=100), launch(at=1, correlation=1))
+    facts = of_rounds(traced(width=100), broken)
+    assert "Launches against GPU work, round 2" in {check.name for check in facts.checks if not check.passed}
+    assert "gpu_busy_us" in facts.withheld
 
 
 def test_cpu_time_counts_each_instant_once_with_labels_and_closing_synchronisation():

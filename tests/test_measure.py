@@ -233,7 +233,7 @@ def test_the_other_variants_are_measured_as_if_nothing_had_happened(measured: Re
     assert found.failure is None
     assert set(found.samples) == {"step_us", "dispatch_us", "latency_us"}
     assert all(min(samples) > 0 for (samples,) in found.samples.values())
-    trace = gzip.decompress(measured.trace("trials", found)).decode()
+    trace = gzip.decompress(measured.trace("trials", found.trace)).decode()
     assert trace.count('"ProfilerStep#') == found.variant.protocol.active
     assert trace.count('"trial"') == found.variant.protocol.active
 
@@ -289,7 +289,7 @@ def test_names_of_machine_user_and_folders_are_in_no_file_of_the_record(measured
             text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
             assert not [word for word in private if word in text], path.name
     assert measured.run.command == "foretrace --project <workspace> run"
-    trace = gzip.decompress(measured.trace("trials", outcome(measured, "private"))).decode()
+    trace = gzip.decompress(measured.trace("trials", outcome(measured, "private").trace)).decode()
     assert '"~/weights of <user> on <host>"' in trace
     assert '"traceName": "trials/private"' in trace
 
@@ -364,14 +364,12 @@ def test_two_runs_at_once_do_not_mix(machine: pytest.MonkeyPatch, tmp_path: Path
             "private",
         }
     kept = record.load(root.runs / "open")
-    trace = gzip.decompress(kept.trace("trials", kept.outcomes["trials"]["private"])).decode()
+    trace = gzip.decompress(kept.trace("trials", kept.outcomes["trials"]["private"].trace)).decode()
     assert f"{Path.home()}/weights of {USER} on {HOST}" in trace
 
 
 @NEEDS_TORCH
-def test_rounds_take_all_variants_in_turn_and_only_the_first_is_profiled(
-    machine: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_rounds_take_all_variants_in_turn_and_each_has_its_trace(machine: pytest.MonkeyPatch, tmp_path: Path) -> None:
     root, log = project(tmp_path, "good", "private"), Log()
     two = msgspec.structs.replace(OPTIONS, rounds=2)
     folder = measure.run(root, ["trials"], two, device="cpu", command="", progress=log)
@@ -379,7 +377,7 @@ def test_rounds_take_all_variants_in_turn_and_only_the_first_is_profiled(
     assert [line for line in log.said if line.endswith("ok")] == turn * 2
     for found in record.load(folder).outcomes["trials"].values():
         assert len(found.rounds) == 2
-        assert ["profile" in each.seconds for each in found.rounds] == [True, False]
+        assert [each.trace.name for each in found.rounds] == [f"{found.variant.name}.{n}.trace.json.gz" for n in (1, 2)]
         assert [len(rounds) for rounds in found.samples.values()] == [2, 2, 2]
         assert found.trace is not None
 
@@ -522,7 +520,7 @@ def test_on_a_gpu_every_quantity_is_there(tmp_path: Path) -> None:
         assert set(found.samples) == {"step_us", "dispatch_us", "latency_us", "event_us"}
         assert found.unavailable == {}
         assert found.peak_memory_bytes
-        trace = gzip.decompress(measured.trace("trials", found)).decode()
+        trace = gzip.decompress(measured.trace("trials", found.trace)).decode()
         assert trace.count('"cat": "kernel"') >= found.variant.protocol.active
         assert "cudaDeviceSynchronize" in trace
     assert set(measured.run.ceilings.tflops) == {"bf16", "fp16", "tf32", "fp32"}

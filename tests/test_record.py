@@ -74,9 +74,9 @@ def test_a_record_is_read_back_as_it_was_written(folder: Path) -> None:
     found = record.load(folder)
     assert (found.run, found.declarations) == (finished, {"sums": SEALED})
     assert found.outcomes == {"sums": {"1": written, "2": failed}}
-    assert found.trace("sums", written) == b"a trace"
+    assert found.trace("sums", written.trace) == b"a trace"
     assert written.trace == record.TraceFile(
-        name="1.trace.json.gz", sha256=hashlib.sha256(b"a trace").hexdigest(), size_bytes=7
+        name="1.1.trace.json.gz", sha256=hashlib.sha256(b"a trace").hexdigest(), size_bytes=7
     )
 
 
@@ -178,20 +178,23 @@ def test_a_file_is_made_with_its_folders_and_can_be_read_by_a_web_server(tmp_pat
 @pytest.mark.parametrize("data", [b"a trace, changed", b"", None])
 def test_a_trace_that_is_not_the_recorded_one_is_refused(folder: Path, data: bytes | None) -> None:
     written = record.write_outcome(folder, "sums", outcome(), b"a trace")
-    path = folder / "sums" / "1.trace.json.gz"
+    path = folder / "sums" / "1.1.trace.json.gz"
     path.unlink()
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(UnreadableInput) as caught:
-        record.load(folder).trace("sums", written)
+        record.load(folder).trace("sums", written.trace)
     assert str(path) in str(caught.value)
     assert ("cannot be read" if data is None else "is not the one that was recorded") in str(caught.value)
 
 
-def test_an_outcome_without_a_trace_says_so(folder: Path) -> None:
-    record.write_outcome(folder, "sums", outcome(), None)
-    with pytest.raises(UnreadableInput, match="sums/1: no trace was recorded"):
-        record.load(folder).trace("sums", outcome())
+def test_each_round_keeps_its_own_trace(folder: Path) -> None:
+    first = record.write_outcome(folder, "sums", outcome(), b"one")
+    both = record.write_outcome(folder, "sums", outcome(rounds=(*first.rounds, ROUND)), b"two")
+    found = record.load(folder)
+    assert [found.trace("sums", each.trace) for each in both.rounds] == [b"one", b"two"]
+    assert both.trace == first.trace
+    assert outcome().trace is None
 
 
 def _change_prediction(declaration: dict) -> None:
@@ -280,7 +283,7 @@ def _escape_by_variant(folder: Path) -> None:
 
 
 def _escape_by_trace(folder: Path) -> None:
-    edit(folder / "sums" / "1.json", lambda found: found["trace"].update(name="../../secret"))
+    edit(folder / "sums" / "1.json", lambda found: found["rounds"][0]["trace"].update(name="../../secret"))
 
 
 @pytest.mark.parametrize("escape", [_escape_by_slug, _escape_by_variant, _escape_by_trace])

@@ -42,7 +42,7 @@ def found() -> Investigation:
 @pytest.mark.parametrize("variant", COUNTED)
 def test_inspect_counts_what_was_counted_by_hand(variant: str) -> None:
     steps, launched = COUNTED[variant]
-    seen = inspection.inspect(kineto.read(TRACES / f"{variant}.trace.json.gz"))
+    seen = inspection.inspect(kineto.read(TRACES / f"{variant}.1.trace.json.gz"))
     assert seen.steps == steps
     assert [(each.kernel, each.memcpy, each.memset) for each in seen.per_step] == [launched] * steps
     assert (seen.activities.kernel, seen.linked_kernels) == (steps * launched[0],) * 2

@@ -76,7 +76,7 @@ def test_the_evidence_is_part_of_the_site(made: tuple[Project, Study, Path]) -> 
     run = folder / "runs" / studies.RUN
 
     assert (run / "run.json").read_bytes() == (project.runs / studies.RUN / "run.json").read_bytes()
-    assert (run / "matmul_add" / "64-eager.trace.json.gz").exists()
+    assert (run / "matmul_add" / "64-eager.1.trace.json.gz").exists()
 
 
 def test_pages_say_nothing_of_the_folder_they_were_built_in(made: tuple[Project, Study, Path]) -> None:

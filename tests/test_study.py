@@ -115,7 +115,7 @@ def test_a_trace_is_read_again_on_demand(folder: Path) -> None:
 @pytest.mark.parametrize("data", [b"rubbish", gzip.compress(b'{"traceEvents": [')])
 def test_a_trace_that_is_no_trace_is_named(folder: Path, data: bytes) -> None:
     record.write_outcome(folder, "sums", outcome(ONE), data)
-    with pytest.raises(UnreadableInput, match=r"sums/1\.trace\.json\.gz: "):
+    with pytest.raises(UnreadableInput, match=r"sums/1\.1\.trace\.json\.gz: "):
         study.read(record.load(folder))
 
 

@@ -222,7 +222,6 @@ def test_a_job_is_given_up_when_the_one_who_asked_goes_away(tmp_path: Path) -> N
         variant=Variant(name="v", params={}),
         label="step",
         title="slug/v",
-        profiled=True,
     )
     with server() as program:
         ask(program, Job(folder=str(tmp_path), limit_s=1000, task=task))

@@ -3,7 +3,7 @@
     docs/runs/<run>/run.json                        the run: environment, ceilings, command, commit
     docs/runs/<run>/<slug>/declaration.json         the scenario as sealed before the run
     docs/runs/<run>/<slug>/<variant>.json           one outcome: samples, device state, or a failure with its reason
-    docs/runs/<run>/<slug>/<variant>.trace.json.gz  its trace
+    docs/runs/<run>/<slug>/<variant>.<n>.trace.json.gz  the trace of its round n, from 1
 
 Everything above this room is a function of these files. Each is written whole or not at all, one outcome at a time, so
 that a run that was cut short can be resumed and one that is going on can be read.
@@ -78,7 +78,7 @@ class DeviceState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TraceFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The trace beside the outcome."""
+    """A trace beside the outcome."""
 
     name: Name
     sha256: str
@@ -104,16 +104,21 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     before: DeviceState | None = None
     after: DeviceState | None = None
     seconds: dict[str, float] = {}  # phase -> how long it took
+    trace: TraceFile | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one variant: a process a round, all variants in turn; the first round's was profiled too."""
+    """What came of one variant: a process a round, all variants in turn."""
 
     variant: Variant
     rounds: tuple[Round, ...] = ()
     failure: Failure | None = None  # of the round after those that are there
     unavailable: dict[str, str] = {}  # quantity -> why this device cannot tell
-    trace: TraceFile | None = None
+
+    @property
+    def trace(self) -> TraceFile | None:
+        """The first round's trace."""
+        return next((each.trace for each in self.rounds if each.trace), None)
 
     @property
     def samples(self) -> dict[str, Rounds]:
@@ -166,13 +171,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     declarations: dict[str, Sealed]  # by slug, in the run's order
     outcomes: dict[str, dict[str, Outcome]]  # slug -> variant name -> outcome
 
-    def trace(self, slug: str, outcome: Outcome) -> bytes:
-        """The bytes of an outcome's trace; `UnreadableInput` where they are not those that were recorded."""
-        if outcome.trace is None:
-            raise UnreadableInput("no trace was recorded", where=f"{slug}/{outcome.variant.name}")
-        path = self.folder / slug / outcome.trace.name
+    def trace(self, slug: str, file: TraceFile) -> bytes:
+        """The bytes of a trace; `UnreadableInput` where they are not those that were recorded."""
+        path = self.folder / slug / file.name
         data = _read(path)
-        if sha256(data) != outcome.trace.sha256:
+        if sha256(data) != file.sha256:
             raise UnreadableInput(
                 "the trace is not the one that was recorded (its sha256 differs)",
                 where=str(path),
@@ -201,12 +204,13 @@ def write_run(folder: Path, run: Run) -> None:
 
 
 def write_outcome(folder: Path, slug: str, outcome: Outcome, trace: bytes | None) -> Outcome:
-    """Write one outcome after its trace, and return it with the trace's digest."""
+    """Write one outcome after the trace of its last round, and return it with the trace's digest."""
     if trace is not None:
-        name = f"{outcome.variant.name}.trace.json.gz"
+        *before, last = outcome.rounds
+        name = f"{outcome.variant.name}.{len(outcome.rounds)}.trace.json.gz"
         write_atomically(folder / slug / name, trace)
         file = TraceFile(name=name, sha256=sha256(trace), size_bytes=len(trace))
-        outcome = msgspec.structs.replace(outcome, trace=file)
+        outcome = msgspec.structs.replace(outcome, rounds=(*before, msgspec.structs.replace(last, trace=file)))
     write_atomically(folder / slug / f"{outcome.variant.name}.json", _encode(outcome))
     return outcome
 

@@ -12,7 +12,7 @@ import msgspec
 from foretrace import analysis, kineto
 from foretrace.facts import Facts
 from foretrace.prediction import Claim, Finding, Kind, Unmeasured, Verdict, judge
-from foretrace.record import Environment, Outcome, Record, Run
+from foretrace.record import Environment, Outcome, Record, Run, TraceFile
 from foretrace.scenario import Sealed, Variant
 from foretrace.trace import Trace
 
@@ -52,9 +52,9 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
         return self.record.run
 
     def trace(self, slug: str, variant: str) -> Trace | None:
-        """A variant's trace, read again; None where none was recorded."""
+        """The trace of a variant's first round, read again; None where none was recorded."""
         outcome = self.record.outcomes[slug].get(variant)
-        return _trace(self.record, slug, outcome) if outcome and outcome.trace else None
+        return _trace(self.record, slug, outcome.trace) if outcome and outcome.trace else None
 
 
 def read(record: Record) -> Study:
@@ -97,7 +97,7 @@ def _know(record: Record, sealed: Sealed, variant: Variant) -> Facts | Unmeasure
     if outcome.failure is not None:
         return Unmeasured(params=variant.params, reason=outcome.failure.message)
     return analysis.facts(
-        _trace(record, sealed.slug, outcome) if outcome.trace else None,
+        [_trace(record, sealed.slug, each.trace) for each in outcome.rounds if each.trace],
         outcome=outcome,
         label=sealed.scenario.label,
         environment=record.run.environment,
@@ -105,9 +105,8 @@ def _know(record: Record, sealed: Sealed, variant: Variant) -> Facts | Unmeasure
     )
 
 
-def _trace(record: Record, slug: str, outcome: Outcome) -> Trace:
-    assert outcome.trace is not None
-    return kineto.parse(record.trace(slug, outcome), where=f"{slug}/{outcome.trace.name}")
+def _trace(record: Record, slug: str, file: TraceFile) -> Trace:
+    return kineto.parse(record.trace(slug, file), where=f"{slug}/{file.name}")
 
 
 def limits(environment: Environment) -> str:

@@ -52,7 +52,6 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True, tag="trial"):
     variant: Variant
     label: str  # around each step
     title: str  # of the trace
-    profiled: bool  # whether to record a trace too
     private: dict[str, str] = {}  # what to replace in the trace
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.steps import OUTSIDE
-from foretrace.facts import Check
+from foretrace.facts import Activities, Check
 from foretrace.trace import LAUNCHERS, Kind
 from foretrace.units import number, quantity
 
@@ -40,19 +41,35 @@ LAUNCH = re.compile(r"(cuda|cu|hip|xpu|ur)\w*Launch(?!HostFunc)\w*", re.IGNORECA
 HEAVY_PROFILER = 10.0  # a step this much slower under the profiler is mostly profiler
 
 
-def check(window: Window, outcome: Outcome, environment: Environment, factor: Summary | None) -> tuple[Check, ...]:
-    """Everything that was looked at, in the order of a page's table.
+def check(
+    windows: Sequence[Window], outcome: Outcome, environment: Environment, factor: Summary | None
+) -> tuple[Check, ...]:
+    """Everything that was looked at, in the order of a page's table; of later rounds what they add.
 
     Args:
-        window: the recorded window.
+        windows: the recorded windows, one a round.
         outcome: how it was measured.
         environment: what it was measured on.
         factor: how much slower a step was under the profiler; None where unknown.
     """
+    own = [_trace(window, outcome, environment) for window in windows]
+    later = [
+        msgspec.structs.replace(each, name=f"{each.name}, round {place}")
+        for place, checks in enumerate(own[1:], 2)
+        for each in checks
+        if not each.passed and each.withholds
+    ]
+    alike = (_rounds(windows),) if len(windows) > 1 else ()
+    device = () if environment.device == "cpu" else (_device(outcome),)
+    return (*own[0], *later, *alike, _profiler(factor), *device)
+
+
+def _trace(window: Window, outcome: Outcome, environment: Environment) -> tuple[Check, ...]:
+    """The checks of one trace."""
     recorded = _steps(window, outcome)
     if environment.device == "cpu":
         no_gpu = Check(name="GPU activity", passed=False, found="measured without a GPU", withholds=(*GPU, *CUDA_CALLS))
-        return (recorded, no_gpu, _profiler(factor))
+        return (recorded, no_gpu)
     return (
         recorded,
         _gpu_activity(window),
@@ -62,9 +79,22 @@ def check(window: Window, outcome: Outcome, environment: Environment, factor: Su
         _clocks(window),
         _graphs(window),
         _interruptions(window),
-        _profiler(factor),
-        _device(outcome),
     )
+
+
+def _rounds(windows: Sequence[Window]) -> Check:
+    """Whether every round launched the same work in each of its steps: what is counted in one must stand for all."""
+    name = "Work launched in every round"
+    launched = [tuple(window.activities(window.work_of(step)) for step in range(len(window))) for window in windows]
+    for place, each in enumerate(launched[1:], 2):
+        if each != launched[0]:
+            said = f"round {place} launched {_each(each)}, the first {_each(launched[0])}"
+            return Check(name=name, passed=False, found=said, withholds=("activities",))
+    return Check(name=name, passed=True, found=f"the same in all {len(windows)}")
+
+
+def _each(steps: Sequence[Activities]) -> str:
+    return " / ".join(dict.fromkeys(map(str, steps))) or "nothing"
 
 
 def without_trace() -> tuple[Check, ...]:

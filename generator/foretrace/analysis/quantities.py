@@ -10,7 +10,6 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from foretrace import stats
@@ -43,8 +42,8 @@ def measured(outcome: Outcome) -> Samples:
     return {name: tuple(filter(None, found)) for name, found in rounds.items() if any(found) and name in QUANTITIES}
 
 
-def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64]) -> Samples:
-    """The samples that a trace holds, as one round: one a recorded step, or one an event.
+def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64]) -> dict[str, tuple[float, ...]]:
+    """The samples that one trace holds: one a recorded step, one an event, or one in all.
 
     Args:
         window: the recorded window.
@@ -63,34 +62,40 @@ def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int6
         "buffer_request_us": (window.trace.dur_ns[_buffer_requests(window)] / 1000).tolist(),
         "top_kernel_us": _longest_kernel_us(window, groups),
     }
-    return {name: (tuple(map(float, values)),) for name, values in found.items() if len(values)}
+    found |= {name: [value] for name, value in _of_window(window).items()} if len(window) else {}
+    samples = {name: tuple(map(float, values)) for name, values in found.items() if len(values)}
+    return samples | _within(samples)
+
+
+def by_round(traces: Sequence[Mapping[str, tuple[float, ...]]]) -> Samples:
+    """The samples of several traces, by the round that each was recorded in."""
+    names = dict.fromkeys(name for each in traces for name in each)
+    return {name: tuple(each[name] for each in traces if name in each) for name in names}
 
 
 def per_work(samples: Samples, outcome: Outcome) -> Samples:
     """What the declared work makes of the samples of GPU busy time: achieved rate and bandwidth."""
-    work, busy = outcome.variant.work, [value for value in _flat(samples, "gpu_busy_us") if value > 0]
-    if work is None or not busy:
+    work = outcome.variant.work
+    busy = [tuple(value for value in each if value > 0) for each in samples.get("gpu_busy_us", ())]
+    if work is None or not any(busy):
         return {}
     return {
-        "tflops": (tuple(work.flops / value / 1e6 for value in busy),),
-        "gbps": (tuple(work.bytes / value / 1e3 for value in busy),),
+        "tflops": tuple(tuple(work.flops / value / 1e6 for value in each) for each in busy if each),
+        "gbps": tuple(tuple(work.bytes / value / 1e3 for value in each) for each in busy if each),
     }
 
 
-def summaries(samples: Samples, window: Window | None, outcome: Outcome) -> dict[str, Summary]:
+def summaries(samples: Samples, outcome: Outcome) -> dict[str, Summary]:
     """Every quantity that applies, in the order of `facts.QUANTITIES`.
 
     Args:
         samples: all samples, by quantity.
-        window: the recorded window; None without a trace.
         outcome: what was measured.
     """
     found = {name: stats.across(rounds) for name, rounds in samples.items()}
     found |= _ratios(samples)
     if outcome.peak_memory_bytes is not None:
         found["peak_memory_bytes"] = stats.exact(float(outcome.peak_memory_bytes))
-    if window is not None and len(window):
-        found |= {name: stats.exact(value) for name, value in _of_window(window).items()}
     return {name: found[name] for name in QUANTITIES if name in found}
 
 
@@ -110,23 +115,21 @@ def _ratios(samples: Samples) -> dict[str, Summary]:
         found["busy_share"] = stats.ratio_across(samples["gpu_busy_us"], samples["step_us"])
     if "profiled_step_us" in samples and _is_positive(samples, "dispatch_us"):
         found["profiler_factor"] = stats.ratio_across(samples["profiled_step_us"], samples["dispatch_us"])
-    if _is_positive(samples, "top_kernel_us"):
-        durations = _flat(samples, "top_kernel_us")
-        found["top_kernel_mean_ratio"] = stats.exact(float(np.mean(durations) / np.median(durations)))
-    widths = _flat(samples, "profiled_step_us")
-    if widths and min(widths) > 0:
-        found["step_width_ratio"] = stats.exact(max(widths) / min(widths))
-    for name, values in (("first_step_ratio", widths), ("first_step_gap_ratio", _flat(samples, "entry_gap_us"))):
-        if len(values) > 1 and min(values[1:]) > 0:
-            found[name] = _first_over_others(values)
     return found
 
 
-def _first_over_others(values: Sequence[float]) -> Summary:
-    """The first value over the median of the others, with the interval that the others' spread leaves."""
-    first, others = values[0], values[1:]
-    spread = stats.summarise(first / other for other in others)
-    return msgspec.structs.replace(spread, median=first / float(np.median(others)))
+def _within(samples: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """What the samples of one trace say of each other: how alike its steps and its launches are."""
+    found: dict[str, tuple[float, ...]] = {}
+    durations, widths = samples.get("top_kernel_us", ()), samples.get("profiled_step_us", ())
+    if durations and np.median(durations) > 0:
+        found["top_kernel_mean_ratio"] = (float(np.mean(durations) / np.median(durations)),)
+    if widths and min(widths) > 0:
+        found["step_width_ratio"] = (max(widths) / min(widths),)
+    for name, values in (("first_step_ratio", widths), ("first_step_gap_ratio", samples.get("entry_gap_us", ()))):
+        if len(values) > 1 and min(values[1:]) > 0:
+            found[name] = (values[0] / float(np.median(values[1:])),)
+    return found
 
 
 def _of_window(window: Window) -> Mapping[str, float]:
@@ -197,12 +200,7 @@ def _graph_hashes(window: Window) -> set[str]:
     return {match[1] for name in names if (match := GRAPH_CALL.match(name))}
 
 
-def _flat(samples: Samples, name: str) -> tuple[float, ...]:
-    """All samples of a quantity, round after round; none where there are none."""
-    return tuple(value for values in samples.get(name, ()) for value in values)
-
-
 def _is_positive(samples: Samples, name: str) -> bool:
     """Whether there are samples to divide by, all of them above 0."""
-    values = _flat(samples, name)
+    values = [value for each in samples.get(name, ()) for value in each]
     return bool(values) and min(values) > 0

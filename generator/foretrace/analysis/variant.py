@@ -16,7 +16,7 @@ from foretrace.facts import Activities, Bound, Facts, Step
 from foretrace.trace import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from foretrace.analysis.window import Window
     from foretrace.record import Ceilings, Environment, Outcome
@@ -24,25 +24,28 @@ if TYPE_CHECKING:
     from foretrace.trace import Trace
 
 
-def facts(trace: Trace | None, *, outcome: Outcome, label: str, environment: Environment, ceilings: Ceilings) -> Facts:
-    """The facts of a variant.
+def facts(
+    traces: Sequence[Trace], *, outcome: Outcome, label: str, environment: Environment, ceilings: Ceilings
+) -> Facts:
+    """The facts of a variant. Steps, kernels, calls and the chain are those of the first trace.
 
     Args:
-        trace: its trace; None where none was recorded.
+        traces: its traces, one a round; none where none was recorded.
         outcome: its samples, and how it was measured.
         label: the `record_function` label around each step.
         environment: what it was measured on.
         ceilings: the rates that the device reached in this run.
     """
-    if trace is None:
+    if not traces:
         return _without_trace(outcome)
-    window = observe(trace, label)
-    steps, groups, made = _steps(window), by_geometry(window), calls(window)
-    rows = kernels(window, groups, environment.gpu)
-    samples = quantities.measured(outcome) | quantities.traced(window, steps, groups)
+    windows = [observe(trace, label) for trace in traces]
+    window, made = windows[0], calls(windows[0])
+    rows = kernels(window, by_geometry(window), environment.gpu)
+    rounds = [quantities.traced(each, _steps(each), by_geometry(each)) for each in windows]
+    samples = quantities.measured(outcome) | quantities.by_round(rounds)
     samples |= quantities.per_work(samples, outcome)
-    found = quantities.summaries(samples, window, outcome)
-    checks = integrity.check(window, outcome, environment, found.get("profiler_factor"))
+    found = quantities.summaries(samples, outcome)
+    checks = integrity.check(windows, outcome, environment, found.get("profiler_factor"))
     withheld = integrity.withheld(checks, outcome.unavailable)
     trusted = {name: summary for name, summary in found.items() if name not in withheld}
     limit = bound(trusted, kernels=rows, calls=made, work=outcome.variant.work, ceilings=ceilings)
@@ -51,20 +54,20 @@ def facts(trace: Trace | None, *, outcome: Outcome, label: str, environment: Env
         quantities=trusted,
         samples={name: values for name, values in samples.items() if name in trusted},
         withheld=withheld,
-        steps=steps,
+        steps=_steps(window),
         outside=window.activities(np.flatnonzero(window.step_of_work == OUTSIDE)),
         kernels=rows,
         calls=made,
         chain=chain(window),
         checks=checks,
         bound=_withhold(limit, withheld),
-        notes=trace.warnings,
+        notes=tuple(dict.fromkeys(warning for trace in traces for warning in trace.warnings)),
     )
 
 
 def _without_trace(outcome: Outcome) -> Facts:
     samples = quantities.measured(outcome)
-    found: Mapping[str, Summary] = quantities.summaries(samples, None, outcome)
+    found: Mapping[str, Summary] = quantities.summaries(samples, outcome)
     checks = integrity.without_trace()
     withheld = integrity.withheld(checks, outcome.unavailable)
     return Facts(

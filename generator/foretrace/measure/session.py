@@ -191,12 +191,11 @@ class _Session:
             variant=planned.variant,
             label=planned.sealed.scenario.label,
             title=f"{planned.sealed.slug}/{planned.variant.name}",
-            profiled=not outcome.rounds,
             private=dict(self.private),
         )
         result = self.bench.run(task, Measured, limit_s=self.run.options.time_limit_s)
         found = result.answer
-        if task.profiled and not isinstance(found, Failure) and result.trace is None:
+        if not isinstance(found, Failure) and result.trace is None:
             found = Failure(reason="bad-result", message="left no trace")
         if isinstance(found, Failure):
             failure = msgspec.structs.replace(found, after_s=result.seconds)

@@ -190,15 +190,16 @@ def files(run: Run, slug: str, outcome: Outcome | None) -> tuple[page.File, ...]
     name = outcome.variant.name
     what = "samples and device state"
     found = [page.File(what=f"{name}: {what}", to=addresses.recorded(run.id, slug, f"{name}.json"))]
-    if outcome.trace:
-        found.append(
-            page.File(
-                what=f"{name}: trace",
-                to=addresses.recorded(run.id, slug, outcome.trace.name),
-                sha256=outcome.trace.sha256,
-                size=units.quantity(outcome.trace.size_bytes, "bytes"),
+    for number, each in enumerate(outcome.rounds, 1):
+        if each.trace:
+            found.append(
+                page.File(
+                    what=f"{name}: trace of round {number}",
+                    to=addresses.recorded(run.id, slug, each.trace.name),
+                    sha256=each.trace.sha256,
+                    size=units.quantity(each.trace.size_bytes, "bytes"),
+                )
             )
-        )
     return tuple(found)
 
 

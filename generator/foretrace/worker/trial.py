@@ -56,18 +56,16 @@ def measure(task: Trial, began: float) -> Measured:
         laps.lap("build")
         before = device.state()
         laps.lap("state")
-        profiler, is_cold = None, not task.variant.protocol.warm_calls
-        if task.profiled and is_cold:
-            profiler = _profile(step, task, device=device, laps=laps)
-        if not is_cold:
+        if task.variant.protocol.warm_calls:
             _warm_up(step, task, device=device, laps=laps)
-        samples, steps = _time(step, device=device, laps=laps)
-        if task.profiled and not is_cold:
+            samples, steps = _time(step, device=device, laps=laps)
             profiler = _profile(step, task, device=device, laps=laps)
+        else:
+            profiler = _profile(step, task, device=device, laps=laps)
+            samples, steps = _time(step, device=device, laps=laps)
     peak, after = device.peak_bytes(), device.state()
-    if profiler is not None:
-        window.export(profiler, Path(TRACE).absolute(), title=task.title, private=task.private)
-        laps.lap("export")
+    window.export(profiler, Path(TRACE).absolute(), title=task.title, private=task.private)
+    laps.lap("export")
     found = Round(
         started_utc=started,
         samples=samples,
