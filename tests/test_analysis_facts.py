@@ -120,11 +120,12 @@ def test_the_first_step_is_held_against_the_median_of_the_others():
     assert facts.quantities["step_width_ratio"].median == 3
 
 
-def traced(*, width: float, kernels: int = 1):
+def traced(*, width: float, kernels: int = 1, name: str = "k"):
     """A trace of one step with this many kernels."""
     events = [step(1, at=0, us=width)]
     for number in range(1, kernels + 1):
-        events += [launch(at=number, us=0.5, correlation=number), kernel("k", at=10 * number, us=5, correlation=number)]
+        events.append(launch(at=number, us=0.5, correlation=number))
+        events.append(kernel(name, at=10 * number, us=5, correlation=number))
     return builders.trace(*events)
 
 
@@ -156,6 +157,19 @@ def test_a_share_is_taken_within_each_round():
 def test_rounds_that_launch_different_work_withhold_the_counts():
     facts = of_rounds(traced(width=100), traced(width=100, kernels=2))
     assert facts.withheld["activities"] == "round 2 launched 2 kernels, the first 1 kernel"
+
+
+def test_rounds_that_launch_kernels_of_other_names_withhold_them():
+    facts = of_rounds(traced(width=100), traced(width=100), traced(width=100, name="chosen by a tuner"))
+    assert facts.withheld["activities"] == "round 3 launched chosen by a tuner, the first k"
+
+
+def test_a_quantity_that_one_round_lacks_keeps_the_others_with_their_rounds():
+    work = (step(1, at=0, us=100), launch(at=50, us=1, correlation=1), kernel(at=60, us=5, correlation=1))
+    labelled = (*work, annotation("forward", at=10, us=80), op("aten::mm", at=14, us=1))
+    facts = of_rounds(builders.trace(*work), builders.trace(*labelled))
+    assert facts.samples["kernel_us"] == ((5.0,), (5.0,))
+    assert facts.samples["entry_gap_us"] == ((), (4.0,))
 
 
 def test_a_later_round_whose_trace_is_incomplete_is_named():

@@ -119,7 +119,7 @@ def test_a_run_that_is_not_there_is_told_with_those_that_are(folder: Path, name:
 def test_a_round_that_lacks_a_quantity_does_not_shift_the_others() -> None:
     other = record.Round(started_utc="", samples={"step_us": (3.0,), "event_us": (4.0,)}, peak_memory_bytes=7)
     found = outcome(rounds=(ROUND, other))
-    assert found.samples == {"step_us": ((1.0, 2.5), (3.0,)), "event_us": ((4.0,),)}
+    assert found.samples == {"step_us": ((1.0, 2.5), (3.0,)), "event_us": ((), (4.0,))}
     assert found.peak_memory_bytes == 7
     assert outcome().peak_memory_bytes is None
 

@@ -170,6 +170,12 @@ def test_rounds_without_a_partner_are_left_out_of_a_ratio() -> None:
     assert (found.low, found.median, found.high) == (2.0, 2.0, 2.0)
 
 
+def test_a_round_without_a_sample_does_not_shift_the_others_to_another_partner() -> None:
+    over, under = ((10.0,), (), (90.0,), (40.0,)), ((5.0,), (15.0,), (45.0,), (20.0,))
+    found = stats.ratio_across(over, under)
+    assert (found.low, found.median, found.high) == (2.0, 2.0, 2.0)
+
+
 def test_how_far_rounds_lie_apart_is_the_largest_of_their_medians_over_the_smallest() -> None:
     assert stats.apart(((20.0, 21.0, 22.0), (30.0,), (10.5, 10.5))) == pytest.approx(30 / 10.5)
     assert stats.apart(((20.0,),)) is None

@@ -259,11 +259,11 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is known of one measured variant."""
+    """All that is known of one measured variant: its quantities over all rounds, the rest from its first trace."""
 
     params: Params
     quantities: dict[str, Summary]
-    samples: dict[str, Rounds]  # behind `quantities`, where there are any; those of the trace are one round
+    samples: dict[str, Rounds]  # behind `quantities`, where there are any
     withheld: dict[str, str]  # quantity -> why it is not given
     steps: tuple[Step, ...]
     outside: Activities  # launched outside the recorded steps: counted, never divided in

@@ -122,9 +122,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def samples(self) -> dict[str, Rounds]:
-        """Every sample of a quantity, by the process that took it."""
+        """Every sample of a quantity, by the process that took it; none where a process took none."""
         names = dict.fromkeys(name for each in self.rounds for name in each.samples)
-        return {name: tuple(each.samples[name] for each in self.rounds if name in each.samples) for name in names}
+        return {name: tuple(each.samples.get(name, ()) for each in self.rounds) for name in names}
 
     @property
     def states(self) -> tuple[DeviceState, ...]:

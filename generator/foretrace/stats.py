@@ -20,7 +20,8 @@ _FEWEST = 6  # samples of which an interval with this confidence exists
 
 
 Rounds = tuple[tuple[float, ...], ...]
-"""Samples by the process that took them. Two processes differ by more than their samples do."""
+"""Samples by the process that took them, in order; an empty one took none. Two processes differ by more than their
+samples do."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,12 +86,14 @@ def apart(rounds: Rounds) -> float | None:
 def ratio_across(over: Rounds, under: Rounds) -> Summary:
     """The ratio of two quantities that were measured in turns, round by round, so that a drift cancels out.
 
-    Where one side has a single round and the other several, nothing was in turns: see `quotient`. `ValueError` as for
-    `ratio`.
+    A round in which a side has no sample is left out. Where one side was measured in a single round and the other in
+    several, nothing was in turns: see `quotient`. `ValueError` as for `ratio`.
     """
-    if len(over) != len(under) and 1 in (len(over), len(under)):
+    measured = {sum(map(bool, over)), sum(map(bool, under))}
+    if 1 in measured and len(measured) == 2:
         return quotient(across(over), across(under))
-    return _combined([ratio(top, bottom) for top, bottom in zip(over, under, strict=False)])
+    pairs = zip(over, under, strict=False)
+    return _combined([ratio(top, bottom) for top, bottom in pairs if top and bottom])
 
 
 def quotient(over: Summary, under: Summary) -> Summary:

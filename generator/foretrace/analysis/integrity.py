@@ -6,6 +6,7 @@ A quantity that a failed check names is not given; the check's finding is the re
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -83,14 +84,29 @@ def _trace(window: Window, outcome: Outcome, environment: Environment) -> tuple[
 
 
 def _rounds(windows: Sequence[Window]) -> Check:
-    """Whether every round launched the same work in each of its steps: what is counted in one must stand for all."""
+    """Whether every round launched the same work: what is counted and named in the first must stand for all."""
     name = "Work launched in every round"
     launched = [tuple(window.activities(window.work_of(step)) for step in range(len(window))) for window in windows]
-    for place, each in enumerate(launched[1:], 2):
-        if each != launched[0]:
-            said = f"round {place} launched {_each(each)}, the first {_each(launched[0])}"
-            return Check(name=name, passed=False, found=said, withholds=("activities",))
+    named = [_names(window) for window in windows]
+    for place in range(1, len(windows)):
+        said = ""
+        if launched[place] != launched[0]:
+            said = f"{_each(launched[place])}, the first {_each(launched[0])}"
+        elif named[place] != named[0]:
+            said = f"{_only(named[place], named[0])}, the first {_only(named[0], named[place])}"
+        if said:
+            return Check(name=name, passed=False, found=f"round {place + 1} launched {said}", withholds=("activities",))
     return Check(name=name, passed=True, found=f"the same in all {len(windows)}")
+
+
+def _names(window: Window) -> Counter[str]:
+    """The names of the kernels that the recorded steps launched, with how often."""
+    return Counter(window.trace.text(row) for row in window.rows_of(window.kernels_among(window.work)).tolist())
+
+
+def _only(these: Counter[str], those: Counter[str]) -> str:
+    """What is launched more often here than there."""
+    return ", ".join(sorted(these - those)) or "nothing else"
 
 
 def _each(steps: Sequence[Activities]) -> str:

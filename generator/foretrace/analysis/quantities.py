@@ -38,8 +38,10 @@ GRAPH_CALL = re.compile(r"## Call CompiledFxGraph (\S+) ##")
 
 def measured(outcome: Outcome) -> Samples:
     """The samples that the run took without the profiler, by round; what is not finite was not measured."""
-    rounds = {name: [tuple(filter(math.isfinite, each)) for each in found] for name, found in outcome.samples.items()}
-    return {name: tuple(filter(None, found)) for name, found in rounds.items() if any(found) and name in QUANTITIES}
+    rounds = {
+        name: tuple(tuple(filter(math.isfinite, each)) for each in found) for name, found in outcome.samples.items()
+    }
+    return {name: found for name, found in rounds.items() if any(found) and name in QUANTITIES}
 
 
 def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64]) -> dict[str, tuple[float, ...]]:
@@ -70,7 +72,7 @@ def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int6
 def by_round(traces: Sequence[Mapping[str, tuple[float, ...]]]) -> Samples:
     """The samples of several traces, by the round that each was recorded in."""
     names = dict.fromkeys(name for each in traces for name in each)
-    return {name: tuple(each[name] for each in traces if name in each) for name in names}
+    return {name: tuple(each.get(name, ()) for each in traces) for name in names}
 
 
 def per_work(samples: Samples, outcome: Outcome) -> Samples:
@@ -80,8 +82,8 @@ def per_work(samples: Samples, outcome: Outcome) -> Samples:
     if work is None or not any(busy):
         return {}
     return {
-        "tflops": tuple(tuple(work.flops / value / 1e6 for value in each) for each in busy if each),
-        "gbps": tuple(tuple(work.bytes / value / 1e3 for value in each) for each in busy if each),
+        "tflops": tuple(tuple(work.flops / value / 1e6 for value in each) for each in busy),
+        "gbps": tuple(tuple(work.bytes / value / 1e3 for value in each) for each in busy),
     }
 
 

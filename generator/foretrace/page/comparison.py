@@ -94,7 +94,7 @@ def _apart(facts: Facts, quantity: str) -> tuple[Cell, Cell]:
     ratio = stats.apart(rounds)
     if ratio is None:
         return cells.missing("measured once"), cells.missing("measured once")
-    medians = [stats.summarise(samples).median for samples in rounds]
+    medians = [stats.summarise(samples).median for samples in rounds if samples]
     said = " / ".join(units.quantity(median, QUANTITIES[quantity].unit, typical=medians[0]) for median in medians)
     return Cell(text=said), Cell(text=units.quantity(ratio, "ratio"), order=f"{ratio!r}")
 
