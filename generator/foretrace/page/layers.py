@@ -62,16 +62,16 @@ def families(facts: Facts) -> dict[str, tuple[float, float]]:
 def _rows(facts: Facts) -> Iterable[tuple[Cell, ...]]:
     if "dispatch_us" in facts.quantities and "dispatch_us" not in facts.withheld:
         dispatch = cells.measured(facts, "dispatch_us")
-        yield Cell(text="CPU dispatch"), dispatch, Cell(text=""), Cell(text="without the profiler")
+        yield Cell(text="CPU dispatch"), dispatch, Cell(text=""), Cell(text="without the profiler, of all rounds")
     if (calls := _calls_us(facts)) is not None:
         count = _pieces(_calls(facts))
-        yield Cell(text="Launch: CUDA calls"), cells.amount(calls, "us"), count, Cell(text="under the profiler")
+        yield Cell(text="Launch: CUDA calls"), cells.amount(calls, "us"), count, Cell(text="under the profiler, in the first round")
     for family, (time_us, pieces) in families(facts).items():
         yield (
             Cell(text=f"GPU: {family}"),
             cells.amount(time_us, "us"),
             _pieces(pieces),
-            Cell(text="durations in the trace, mean of the recorded steps"),
+            Cell(text="durations in the first round's trace, mean of the recorded steps"),
         )
 
 

@@ -55,7 +55,7 @@ VARIANTS = (
     Column(title="Measured", meaning="Whether there are figures, and if not, why."),
     _LIMITED,
     Column(title="Launched a step", meaning="Kernels, and apart from them copies and memsets, in each recorded step."),
-    Column(title="Evidence", meaning="The recorded trace."),
+    Column(title="Evidence", meaning="The trace of the first round; the list of files has those of all."),
 )
 
 
