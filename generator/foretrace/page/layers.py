@@ -65,7 +65,12 @@ def _rows(facts: Facts) -> Iterable[tuple[Cell, ...]]:
         yield Cell(text="CPU dispatch"), dispatch, Cell(text=""), Cell(text="without the profiler, of all rounds")
     if (calls := _calls_us(facts)) is not None:
         count = _pieces(_calls(facts))
-        yield Cell(text="Launch: CUDA calls"), cells.amount(calls, "us"), count, Cell(text="under the profiler, in the first round")
+        yield (
+            Cell(text="Launch: CUDA calls"),
+            cells.amount(calls, "us"),
+            count,
+            Cell(text="under the profiler, in the first round"),
+        )
     for family, (time_us, pieces) in families(facts).items():
         yield (
             Cell(text=f"GPU: {family}"),
