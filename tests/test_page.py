@@ -11,7 +11,7 @@ import studies
 
 from foretrace import page
 from foretrace.facts import QUANTITIES, Facts, Link
-from foretrace.page import addresses, comparison, definitions, layers, questions, readings, sweep
+from foretrace.page import addresses, comparison, definitions, layers, questions, readings, runs, sweep
 from foretrace.page.models import ScenarioPage, Table, VariantPage
 from foretrace.page.variant import GROUPS
 from foretrace.prediction import Unmeasured
@@ -162,6 +162,13 @@ def test_a_declaration_that_changed_since_the_run_is_pointed_out() -> None:
 
 def test_an_unfinished_run_is_pointed_out() -> None:
     assert "Not finished" in [notice.title for notice in scenario(studies.study(finished_utc="")).notices]
+
+
+@pytest.mark.parametrize("named", ["--name mine", "--name=mine", "--rounds 12 --name 2026.11_a~b"])
+def test_the_command_that_repeats_a_run_does_not_ask_for_its_name(named: str) -> None:
+    said = runs.card(studies.run(command=f"foretrace run {named} matmul_add")).command
+    assert "name" not in said
+    assert said.endswith(" matmul_add")
 
 
 def test_each_scenario_comes_from_the_newest_run_that_has_it() -> None:

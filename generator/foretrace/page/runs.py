@@ -1,6 +1,8 @@
-"""A run in short: a `Run` comes in; its card, its environment and its noise go out as text."""
+"""A run in short: a `Run` comes in; its card, with its environment, goes out as text."""
 
 from __future__ import annotations
+
+import re
 
 from foretrace import units
 from foretrace.page import addresses
@@ -15,10 +17,15 @@ def card(run: Run) -> RunCard:
         date=date(run.started_utc),
         device=device(run.environment),
         commit=commit(run),
-        command=run.command,
+        command=repeated(run.command),
         record=addresses.recorded(run.id, "run.json"),
         environment=tuple(_environment(run)),
     )
+
+
+def repeated(command: str) -> str:
+    """The command line that measures again what one measured: without the run's name, which is taken now."""
+    return re.sub(r" --name[ =][\w.~-]+", "", command)
 
 
 def device(environment: Environment) -> str:
