@@ -350,3 +350,12 @@ def test_a_lock_ends_with_an_error_inside_it(folder: Path) -> None:
 def test_a_run_that_is_not_there_cannot_be_continued(tmp_path: Path) -> None:
     with pytest.raises(WrongUsage, match="typo: there is no run of this name"), record.locked(tmp_path / "typo"):
         pytest.fail("locked what is not there")
+
+
+def test_an_outcome_that_was_edited_after_the_run_was_finished_is_refused(folder: Path) -> None:
+    record.write_outcome(folder, "sums", outcome(), b"a trace")
+    record.finish(folder, RUN, finished_utc="2026-01-02T04:00:00Z")
+    assert record.load(folder).run.files.keys() == {"sums/declaration.json", "sums/1.json"}
+    edit(folder / "sums" / "1.json", lambda found: found["rounds"][0]["samples"].update(step_us=[9.0, 9.0]))
+    with pytest.raises(UnreadableInput, match=r"sums/1\.json: is not the file that was recorded"):
+        record.load(folder)

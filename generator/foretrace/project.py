@@ -76,7 +76,12 @@ class Project:
             scenario=scenario,
             seal=scenario.seal(),
             source_sha256=sha256(source),
+            workload_sha256=_digest(path.with_name("workload.py")),
         )
+
+
+def _digest(path: Path) -> str:
+    return sha256(_read(path)) if path.exists() else ""
 
 
 def find(start: Path) -> Project:

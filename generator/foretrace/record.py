@@ -161,6 +161,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     options: Options
     scenarios: tuple[Name, ...]
     finished_utc: str = ""  # "" while it goes on, or where it was cut short
+    files: dict[str, str] = {}  # once it is finished: every other JSON file of the folder -> its sha256
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,6 +216,13 @@ def write_outcome(folder: Path, slug: str, outcome: Outcome, trace: bytes | None
     return outcome
 
 
+def finish(folder: Path, run: Run, *, finished_utc: str) -> None:
+    """Write `run.json` for the last time, with the digest of every declaration and outcome in the folder."""
+    paths = sorted(path for slug in run.scenarios for path in (folder / slug).glob("*.json"))
+    files = {path.relative_to(folder).as_posix(): sha256(_read(path)) for path in paths}
+    write_run(folder, msgspec.structs.replace(run, finished_utc=finished_utc, files=files))
+
+
 def load(folder: Path) -> Record:
     """Read a run; `UnreadableInput` names the file that cannot be read and why.
 
@@ -232,6 +240,13 @@ def load(folder: Path) -> Record:
         raise _invalid(folder / "run.json", f"it is the run {run.id}; its evidence is linked under that name")
     declarations = {slug: _sealed(folder / slug / "declaration.json") for slug in run.scenarios}
     outcomes = {slug: _outcomes(folder / slug, sealed) for slug, sealed in declarations.items()}
+    for name, digest in run.files.items():
+        if sha256(_read(folder / name)) != digest:
+            raise UnreadableInput(
+                "is not the file that was recorded (its sha256 differs)",
+                where=str(folder / name),
+                remedy="restore it from where the run was published, or measure again",
+            )
     return Record(folder=folder, run=run, declarations=declarations, outcomes=outcomes)
 
 

@@ -108,6 +108,7 @@ class Sealed(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Scenario
     seal: str  # `scenario.seal()` before the run
     source_sha256: str  # of scenario.py, to notice that it changed since
+    workload_sha256: str = ""  # of workload.py: what was measured
 
 
 _SERIES = Protocol()

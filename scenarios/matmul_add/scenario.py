@@ -286,7 +286,7 @@ scenario = Scenario(
         ),
         claim(
             "P1-12",
-            "Compiled, add(matmul) becomes one aten::addmm: another dispatch, not another kernel.",
+            "Compiled, add(matmul) becomes one aten::addmm in the dispatch.",
             predict.all_of(
                 predict.present("op", "aten::addmm", where={**LARGE, "mode": "compile"}),
                 predict.absent("op", "aten::add", where={**LARGE, "mode": "compile"}),

@@ -115,12 +115,12 @@ def resume(
         plan = _missing(project, kept, select) if select else missing
         if plan:
             limit = kept.run.options.time_limit_s if time_limit_s is None else time_limit_s
-            head = msgspec.structs.replace(
-                kept.run, options=msgspec.structs.replace(kept.run.options, time_limit_s=limit)
-            )
+            options = msgspec.structs.replace(kept.run.options, time_limit_s=limit)
+            head = msgspec.structs.replace(kept.run, options=options, finished_utc="", files={})
             private = _private(project, head.options)
             with Bench(private) as bench:
                 _check_machine(kept, _look(bench, head.environment.device))
+                record.write_run(folder, head)  # it goes on, and its outcomes change
                 _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(
                     plan, kept.outcomes
                 )
@@ -245,7 +245,7 @@ def _names(plan: Sequence[_Planned]) -> set[tuple[str, str]]:
 
 
 def _finish(folder: Path, run: Run) -> None:
-    record.write_run(folder, msgspec.structs.replace(run, finished_utc=_stamp(datetime.now(UTC))))
+    record.finish(folder, run, finished_utc=_stamp(datetime.now(UTC)))
 
 
 def _private(project: Project, options: Options) -> dict[str, str]:

@@ -288,7 +288,7 @@ def _files(run: Run, found: Investigation) -> tuple[File, ...]:
         File(
             what="the declaration as sealed before the run",
             to=addresses.recorded(run.id, slug, "declaration.json"),
-            sha256=found.sealed.seal,
+            sha256=run.files.get(f"{slug}/declaration.json", ""),
         ),
         *(file for outcome in found.outcomes.values() for file in variant.files(run, slug, outcome)),
     )

@@ -189,7 +189,10 @@ def files(run: Run, slug: str, outcome: Outcome | None) -> tuple[page.File, ...]
         return ()
     name = outcome.variant.name
     what = "samples and device state"
-    found = [page.File(what=f"{name}: {what}", to=addresses.recorded(run.id, slug, f"{name}.json"))]
+    recorded = f"{slug}/{name}.json"
+    found = [
+        page.File(what=f"{name}: {what}", to=addresses.recorded(run.id, recorded), sha256=run.files.get(recorded, ""))
+    ]
     for number, each in enumerate(outcome.rounds, 1):
         if each.trace:
             found.append(
