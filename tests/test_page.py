@@ -325,7 +325,7 @@ def test_a_variant_measured_in_several_processes_shows_the_runs_own_noise() -> N
     found = scenario()
     assert found.noise is not None
 
-    assert column(found.noise, "CPU dispatch time")[0] == "21.0 µs / 26.2 µs"
+    assert column(found.noise, "CPU dispatch time")[0] == "21.0 … 26.2 µs"
     assert column(found.noise, "CPU dispatch time, apart")[0] == "1.25×"
     assert found.own_noise == ("1.25×", "1.25×")
     assert column(build().front.scenarios, "Noise") == ["1.25×"]

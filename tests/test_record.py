@@ -300,13 +300,23 @@ def test_the_newest_run_is_the_one_that_started_last(tmp_path: Path) -> None:
     for name, started in (("a", "2026-03-01T00:00:00Z"), ("z", "2026-01-01T00:00:00Z"), ("b", "2026-03-01T00:00:00Z")):
         record.create(tmp_path, msgspec.structs.replace(RUN, id=name, started_utc=started), {})
     (tmp_path / "unfinished").mkdir()
-    assert record.newest(tmp_path) == tmp_path / "b"
+    assert record.newest(tmp_path) == [tmp_path / "b"]
+
+
+def test_a_run_of_another_scenario_does_not_hide_an_older_one(tmp_path: Path) -> None:
+    for name, day, slugs in (("a", 1, ("sums", "old")), ("b", 2, ("sums",)), ("c", 3, ("other",))):
+        run = msgspec.structs.replace(RUN, id=name, started_utc=f"2026-03-0{day}T00:00:00Z", scenarios=slugs)
+        record.create(tmp_path, run, {})
+    assert [folder.name for folder in record.newest(tmp_path)] == ["a", "b", "c"]
+    without = msgspec.structs.replace(RUN, id="d", started_utc="2026-03-04T00:00:00Z", scenarios=("sums", "old"))
+    record.create(tmp_path, without, {})
+    assert [folder.name for folder in record.newest(tmp_path)] == ["c", "d"]
 
 
 def test_an_old_run_of_another_schema_does_not_hide_the_newest(folder: Path) -> None:
     (folder.parent / "old").mkdir()
     (folder.parent / "old" / "run.json").write_text('{"schema": 0, "started_utc": "2020-01-01T00:00:00Z"}')
-    assert record.newest(folder.parent) == folder
+    assert record.newest(folder.parent) == [folder]
 
 
 def test_without_a_run_the_user_hears_how_to_make_one(tmp_path: Path) -> None:

@@ -237,3 +237,13 @@ def _answer(url: str) -> str:
             return str(answer.read().decode())
         time.sleep(0.1)
     pytest.fail(f"{url} did not answer")
+
+
+def test_only_the_runs_that_pages_rest_on_are_published(fresh: tuple[Project, Study]) -> None:
+    project, found = fresh
+    (project.runs / "another").mkdir()
+    (project.runs / "another" / "run.json").write_text("{}")
+    folder = site.build(project, found)
+
+    assert [path.name for path in (folder / "runs").iterdir()] == [studies.RUN]
+    assert (project.runs / "another" / "run.json").exists()

@@ -109,7 +109,13 @@ def run(slugs: tuple[str, ...], folder: Path, **chosen: Any) -> None:
 
 
 @main.command()
-@click.option("--run", "runs", multiple=True, metavar="RUN", help="A run's name or folder; the newest one by default.")
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    metavar="RUN",
+    help="A run's name or folder; by default, for each scenario, the newest that has it.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 where mkdocs warns, a link is dead or a page is an orphan.")
 @click.option(
     "--gate",
@@ -126,10 +132,10 @@ def build(runs: tuple[str, ...], *, strict: bool, gate: tuple[str, ...], folder:
 
 
 @main.command()
-@click.option("--no-run", is_flag=True, help="Measure nothing; build from the newest record.")
+@click.option("--no-run", is_flag=True, help="Measure nothing; build from the newest records.")
 @_PROJECT
 def site(*, no_run: bool, folder: Path) -> None:
-    """Measure everything where there is CUDA, else say so, and build the site from the newest record."""
+    """Measure everything where there is CUDA, else say so, and build the site from the newest records."""
     from foretrace import measure, project
     from foretrace.errors import CannotMeasure
 
@@ -139,7 +145,7 @@ def site(*, no_run: bool, folder: Path) -> None:
             measure.probe("cuda")
             _measure(here, ())
     except CannotMeasure as missing:
-        click.echo(f"Nothing is measured here: {missing} The pages are made from the newest record.", err=True)
+        click.echo(f"Nothing is measured here: {missing} The pages are made from the newest records.", err=True)
     _build(here, (), strict=True, gate=())
 
 
@@ -152,7 +158,7 @@ def serve(address: str, folder: Path) -> None:
     from foretrace import site as published
 
     here = project.find(folder)
-    published.write(here, study.read(record.load(record.newest(here.runs))))
+    published.write(here, *(study.read(record.load(folder)) for folder in record.newest(here.runs)))
     published.serve(here, address=address)
 
 
@@ -244,7 +250,7 @@ def _build(here: Project, runs: tuple[str, ...], *, strict: bool, gate: tuple[st
     from foretrace import record, study, terminal
     from foretrace import site as published
 
-    folders = [record.find(here.runs, run) for run in runs] or [record.newest(here.runs)]
+    folders = [record.find(here.runs, run) for run in runs] or record.newest(here.runs)
     studies = [study.read(record.load(folder)) for folder in folders]
     for read in studies:
         click.echo("\n".join([read.run.id, *(f"  {line}" for line in terminal.verdicts(read))]))

@@ -59,17 +59,18 @@ QUANTITIES: Mapping[str, Definition] = {
     "busy_share": Definition(
         "share",
         "GPU busy share",
-        "GPU busy time of a step over its step time without the profiler; over 100 % reads as fully busy.",
+        "GPU busy time of a step over its step time without the profiler, taken round by round; over 100 % reads as "
+        "fully busy.",
     ),
     "top_kernel_us": Definition(
         "us",
-        "Longest kernel",
+        "Top kernel",
         "Durations of the kernel (one name, one launch geometry) that takes most GPU time, over all its launches in "
         "the recorded steps.",
     ),
     "top_kernel_mean_ratio": Definition(
         "ratio",
-        "Longest kernel, mean over median",
+        "Top kernel, mean over median",
         "Mean over median of that kernel's durations: 1 where it always takes the same time.",
     ),
     "self_cpu_us": Definition(

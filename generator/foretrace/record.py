@@ -27,6 +27,8 @@ from foretrace.stats import Rounds
 
 SCHEMA = 1
 
+_OWN_WORK = ("build", "first", "warm", "loop", "profile")  # phases of a round that are the variant's
+
 Reason = Literal["crashed", "killed", "out-of-memory", "time-limit", "bad-result", "error"]
 
 
@@ -105,6 +107,13 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     after: DeviceState | None = None
     seconds: dict[str, float] = {}  # phase -> how long it took
     trace: TraceFile | None = None
+
+    @property
+    def overhead_s(self) -> float | None:
+        """What it took beyond the variant's own work (building, calling, timing, recording); None where unknown."""
+        if "wall" not in self.seconds:
+            return None
+        return self.seconds["wall"] - sum(self.seconds.get(phase, 0.0) for phase in _OWN_WORK)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -250,12 +259,14 @@ def load(folder: Path) -> Record:
     return Record(folder=folder, run=run, declarations=declarations, outcomes=outcomes)
 
 
-def newest(runs: Path) -> Path:
-    """The folder of the run that started last; `WrongUsage` where there is none."""
-    started = {path.parent: _decode(path, _Head).started_utc for path in runs.glob("*/run.json")}
-    if not started:
+def newest(runs: Path) -> list[Path]:
+    """For each scenario the folder of the run that started last, each folder once; `WrongUsage` where there is none."""
+    heads = {path.parent: _decode(path, _Head) for path in runs.glob("*/run.json")}
+    ordered = sorted(heads, key=lambda folder: (heads[folder].started_utc, folder.name))
+    last = {slug: folder for folder in ordered for slug in heads[folder].scenarios}
+    if not last:
         raise WrongUsage("there is no recorded run", where=str(runs), remedy="measure one with `foretrace run`")
-    return max(started, key=lambda folder: (started[folder], folder.name))
+    return [folder for folder in ordered if folder in last.values()]
 
 
 def find(runs: Path, name: str) -> Path:
@@ -294,6 +305,7 @@ class _Head(msgspec.Struct):
 
     schema: int
     started_utc: str = ""
+    scenarios: tuple[str, ...] = ()
 
 
 _Decoded = TypeVar("_Decoded")

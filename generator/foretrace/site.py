@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,6 +41,7 @@ def build(project: Project, *studies: Study) -> Path:
     """
     write(project, *studies)
     folder = build_html(project)
+    _publish_only(folder / "runs", {study.run.id for study in page.newest(studies).values()})
     problems = check(folder)
     if problems:
         raise GateFailed(_listed(problems), where=str(folder), remedy="mend the pages")
@@ -244,6 +246,13 @@ def _timelines(chosen: Mapping[str, Study]) -> Iterator[tuple[tuple[str, str], T
 def _prose(project: Project, slugs: Iterator[str] | Mapping[str, Study]) -> dict[str, Prose]:
     where = {slug: PurePosixPath(project.scenarios.name, slug, "page.md.j2").as_posix() for slug in slugs}
     return {slug: Prose(source=text, where=name) for slug, name in where.items() if (text := project.prose(slug))}
+
+
+def _publish_only(runs: Path, shown: set[str]) -> None:
+    """Take the records that no page rests on out of the built site."""
+    for path in runs.glob("*"):
+        if path.name not in shown:
+            shutil.rmtree(path)
 
 
 def _remove_others(reports: Path, *, keep: set[Path]) -> None:

@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from foretrace.analysis.inspection import counted, visible
-from foretrace.measure import overhead
 from foretrace.prediction import Verdict
 from foretrace.record import Outcome, Run
 from foretrace.scenario import Sealed
@@ -109,7 +108,7 @@ def summary(outcomes: Iterable[Outcome]) -> str:
     known = list(outcomes)
     failed = sum(outcome.failure is not None for outcome in known)
     last = [outcome.rounds[-1] for outcome in known if outcome.failure is None]
-    costs = [cost for found in last if (cost := overhead(found)) is not None]
+    costs = [cost for found in last if (cost := found.overhead_s) is not None]
     said = f"{len(last)} measured, {failed} failed"
     if not costs:
         return said
@@ -140,7 +139,7 @@ def _result(outcome: Outcome) -> str:
     if outcome.failure is not None:
         return f"{outcome.failure.reason} after {outcome.failure.after_s:.1f} s: {outcome.failure.message}"
     last = outcome.rounds[-1]
-    cost = overhead(last)
+    cost = last.overhead_s
     beyond = "" if cost is None else f", {cost:.2f} s of it beyond its own work"
     return f"round {len(outcome.rounds)} in {last.seconds.get('wall', 0.0):.1f} s{beyond}"
 

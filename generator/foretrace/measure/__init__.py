@@ -1,10 +1,10 @@
 """Measuring, seen from the parent: declarations go in, a record's folder comes out; torch is never imported here.
 
-`run` starts a record and `resume` continues one; `probe` says what could be measured on, and `overhead` what measuring
-a variant cost beyond the variant's own work. A `Progress` is told what happens meanwhile.
+`run` starts a record and `resume` continues one; `probe` says what could be measured on. A `Progress` is told what
+happens meanwhile.
 """
 
 from foretrace.measure.progress import Progress, Silence
-from foretrace.measure.session import overhead, probe, resume, run
+from foretrace.measure.session import probe, resume, run
 
-__all__ = ["Progress", "Silence", "overhead", "probe", "resume", "run"]
+__all__ = ["Progress", "Silence", "probe", "resume", "run"]

@@ -128,9 +128,7 @@ class Bench:
                 remedy="remove what does it from this environment: a .pth file, sitecustomize, a torch backend",
             )
         if hello.problem:
-            raise CannotMeasure(
-                hello.problem, remedy="install it into this environment: pip install 'foretrace[torch]'"
-            )
+            raise CannotMeasure(hello.problem, remedy="install torch into this environment")
         assert self._server is not None
         return self._server
 

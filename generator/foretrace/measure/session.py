@@ -23,12 +23,11 @@ from foretrace.errors import CannotMeasure, WrongUsage
 from foretrace.measure.bench import Bench
 from foretrace.measure.progress import Progress, Silence
 from foretrace.project import Project
-from foretrace.record import Ceilings, Environment, Failure, Options, Outcome, Record, Round, Run
+from foretrace.record import Ceilings, Environment, Failure, Options, Outcome, Record, Run
 from foretrace.scenario import Sealed, Variant
 from foretrace.wire import DeviceName, Look, Measured, Roofs, Trial
 
 _LOOK_LIMIT_S, _ROOFS_LIMIT_S = 120.0, 300.0
-_OWN_WORK = ("build", "first", "warm", "loop", "profile")
 
 
 def run(
@@ -136,13 +135,6 @@ def probe(device: DeviceName) -> Environment:
     """What would be measured on; `CannotMeasure` says in a sentence what is missing."""
     with Bench({}, preload=()) as bench:
         return _look(bench, device)
-
-
-def overhead(found: Round) -> float | None:
-    """Seconds that a round of a variant took beyond the variant's own work (see `_OWN_WORK`); None where unknown."""
-    if "wall" not in found.seconds:
-        return None
-    return found.seconds["wall"] - sum(found.seconds.get(phase, 0.0) for phase in _OWN_WORK)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ NOISE = (
         for column in (
             Column(
                 title=QUANTITIES[quantity].title,
-                meaning="The median of each process, in the order of the rounds.",
+                meaning="The lowest and the highest of the processes' medians.",
                 numeric=True,
             ),
             Column(
@@ -95,8 +95,10 @@ def _apart(facts: Facts, quantity: str) -> tuple[Cell, Cell]:
     if ratio is None:
         return cells.missing("measured once"), cells.missing("measured once")
     medians = [stats.summarise(samples).median for samples in rounds if samples]
-    said = " / ".join(units.quantity(median, QUANTITIES[quantity].unit, typical=medians[0]) for median in medians)
-    return Cell(text=said), Cell(text=units.quantity(ratio, "ratio"), order=f"{ratio!r}")
+    said = units.interval(min(medians), max(medians), QUANTITIES[quantity].unit)
+    return Cell(text=said, detail=f"of {len(medians)} processes"), Cell(
+        text=units.quantity(ratio, "ratio"), order=f"{ratio!r}"
+    )
 
 
 def comparisons(facts: Mapping[str, Facts | Unmeasured], baseline: Params, *, slug: str) -> tuple[Comparison, ...]:

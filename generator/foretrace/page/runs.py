@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import statistics
+from collections.abc import Iterable
 
 from foretrace import units
 from foretrace.page import addresses
 from foretrace.page.models import RunCard
-from foretrace.record import Ceilings, Environment, Gpu, Run
+from foretrace.record import Ceilings, Environment, Gpu, Outcome, Run
 
 
-def card(run: Run) -> RunCard:
-    """Who measured, on what, when and with what."""
+def card(run: Run, outcomes: Iterable[Outcome]) -> RunCard:
+    """Who measured, on what, when and with what, and what measuring these outcomes cost."""
     return RunCard(
         id=run.id,
         date=date(run.started_utc),
@@ -19,7 +21,7 @@ def card(run: Run) -> RunCard:
         commit=commit(run),
         command=repeated(run.command),
         record=addresses.recorded(run.id, "run.json"),
-        environment=tuple(_environment(run)),
+        environment=tuple(_environment(run) + _overhead(outcomes)),
     )
 
 
@@ -60,6 +62,14 @@ def _environment(run: Run) -> list[tuple[str, str]]:
         ("Commit", commit(run)),
     ]
     return rows
+
+
+def _overhead(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
+    costs = [cost for outcome in outcomes for each in outcome.rounds if (cost := each.overhead_s) is not None]
+    if not costs:
+        return []
+    middle, most = (units.quantity(cost * 1e6, "us") for cost in (statistics.median(costs), max(costs)))
+    return [("Measuring", f"{middle} a process beyond the variant's own work, {most} at most")]
 
 
 def _gpu(gpu: Gpu) -> list[tuple[str, str]]:

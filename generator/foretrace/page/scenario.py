@@ -90,7 +90,7 @@ def build(
             address=addresses.scenario(slug),
             title=sealed.scenario.title,
             question=sealed.scenario.question,
-            run=runs.card(run),
+            run=runs.card(run, found.outcomes.values()),
             seal=_seal(run, found, changed),
             notices=_notices(run),
             limiters=LIMITERS,
@@ -136,6 +136,9 @@ def _notices(run: Run) -> tuple[Notice, ...]:
     if run.options.quick:
         text = "Only the scenario's quick variants were measured in this run."
         found.append(Notice(kind="info", title="A quick run", text=text))
+    if run.options.rounds == 1:
+        text = "Each variant was measured in one process; an interval holds for it, and another may differ by more."
+        found.append(Notice(kind="info", title="One round", text=text))
     if run.options.only:
         text = f"Only some variants were asked for: {', '.join(run.options.only)}."
         found.append(Notice(kind="info", title="A partial run", text=text))

@@ -140,7 +140,7 @@ def build(
         address=addresses.variant(slug, name),
         name=name,
         scenario=page.Link(sealed.scenario.title, addresses.scenario(slug)),
-        run=runs.card(run),
+        run=runs.card(run, (outcome,) if outcome else ()),
         parameters=tuple((key, str(value)) for key, value in variant.params.items()),
         command=f"foretrace run {slug} --only {name}{'' if run.environment.gpu else ' --device cpu'}",
         bound=known.bound.limiter if known else "",
@@ -329,8 +329,11 @@ def _calls(calls: Sequence[Call], here: str) -> Table:
             Cell(text=_KINDS[call.kind]),
             cells.each(call.per_step),
             cells.count(call.outside),
-            cells.amount(call.total_us, "us"),
-            cells.amount(call.self_us, "us"),
+            *(
+                (cells.amount(call.total_us, "us"), cells.amount(call.self_us, "us"))
+                if any(call.per_step)
+                else (cells.missing("it ran outside the recorded steps only"),) * 2
+            ),
             *((cells.count(call.kernels), cells.amount(call.gpu_us, "us")) if on_gpu else ()),
         )
         for call in calls[:ROWS]
