@@ -166,7 +166,7 @@ def test_an_unfinished_run_is_pointed_out() -> None:
 
 @pytest.mark.parametrize("named", ["--name mine", "--name=mine", "--rounds 12 --name 2026.11_a~b"])
 def test_the_command_that_repeats_a_run_does_not_ask_for_its_name(named: str) -> None:
-    said = runs.card(studies.run(command=f"foretrace run {named} matmul_add")).command
+    said = runs.card(studies.run(command=f"foretrace run {named} matmul_add"), ()).command
     assert "name" not in said
     assert said.endswith(" matmul_add")
 
@@ -417,3 +417,15 @@ def test_a_quiet_run_has_no_notice_of_noise() -> None:
     one = facts_builder.facts({"size": 64}, dispatch_us=((20.0, 21.0), (20.5, 21.5)))
 
     assert comparison.drift({"a": one}) == ""
+
+
+def test_the_environment_says_what_measuring_cost_beyond_the_work() -> None:
+    known = studies.study().investigations["matmul_add"].outcomes["64-eager"]
+    costly = [
+        msgspec.structs.replace(each, seconds={"build": 1.0, "loop": 0.5, "wall": wall})
+        for each, wall in zip(known.rounds, (1.75, 2.0), strict=True)
+    ]
+    card = runs.card(studies.run(), [msgspec.structs.replace(known, rounds=tuple(costly))])
+
+    assert ("Measuring", "375 ms a process beyond the variant's own work, 500 ms at most") in card.environment
+    assert "Measuring" not in dict(runs.card(studies.run(), [known]).environment)
