@@ -215,8 +215,10 @@ def test_the_site_is_served_until_it_is_interrupted(fresh: tuple[Project, Study]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    program = (  # a shell may start its background jobs deaf to an interrupt
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from pathlib import Path; from foretrace import site; from foretrace.project import Project; "
+    program = (
+        "import signal, sys; from pathlib import Path; "
+        "from foretrace import site; from foretrace.project import Project; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # a shell may start its jobs deaf to interrupts
         "site.serve(Project(Path(sys.argv[1])), address=sys.argv[2])"
     )
     command = [sys.executable, "-c", program, str(project.root), address]
