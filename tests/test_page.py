@@ -381,7 +381,7 @@ def test_a_scenario_without_statements_or_traces_still_has_a_page() -> None:
     (found,) = page.build(study).scenarios
     assert found.noise is None
     assert found.comparisons == ()
-    assert found.key_timelines == ()
+    assert found.key_variants == ()
     assert page.build(study).front.mismatches == ()
 
 

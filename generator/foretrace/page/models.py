@@ -285,6 +285,15 @@ class VariantPage(msgspec.Struct, frozen=True, kw_only=True):
     trace: str  # address; "" where there is none
 
 
+class KeyVariant(msgspec.Struct, frozen=True, kw_only=True):
+    """One variant as the scenario's page shows it."""
+
+    link: Link
+    timeline: Picture
+    kernels: Table | None
+    chain: Table | None
+
+
 class ScenarioPage(msgspec.Struct, frozen=True, kw_only=True):
     """One question and its answer."""
 
@@ -304,7 +313,7 @@ class ScenarioPage(msgspec.Struct, frozen=True, kw_only=True):
     beside: Picture | None
     sweep: Table | None
     swept: tuple[Picture, ...]
-    key_timelines: tuple[tuple[Link, Picture], ...]
+    key_variants: tuple[KeyVariant, ...]  # a handful that stands for the rest
     baseline: str  # what comparisons start from, in words
     comparisons: tuple[Comparison, ...]
     noise: Table | None

@@ -12,6 +12,7 @@ from foretrace.page.models import (
     Column,
     CpuGpu,
     File,
+    KeyVariant,
     Link,
     Notice,
     Picture,
@@ -27,7 +28,7 @@ from foretrace.scenario import Scenario
 from foretrace.study import Investigation, limits
 
 LIMITERS = ("overhead", "compute", "memory", "communication", "sync")
-KEY_TIMELINES = 4
+KEY_VARIANTS = 4
 """How many timelines the scenario's own page shows; each variant's page has its own."""
 
 _VARIANT = Column(title="Variant", meaning="The parameters' values, joined; links to all that is known of it.")
@@ -102,7 +103,7 @@ def build(
             beside=_pairs(found),
             sweep=sweep.table(swept, slug=slug, title=sealed.scenario.title),
             swept=sweep.pictures(swept, slug=slug),
-            key_timelines=_key_timelines(sealed.scenario, pages),
+            key_variants=_key_variants(sealed.scenario, pages),
             baseline=comparison.worded(sealed.scenario.baseline),
             comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug),
             noise=comparison.noise(found.facts, slug=slug),
@@ -235,8 +236,8 @@ def _pairs(found: Investigation) -> Picture | None:
     )
 
 
-def _key_timelines(scenario: Scenario, pages: Sequence[VariantPage]) -> tuple[tuple[Link, Picture], ...]:
-    """The timeline that most others differ little from, then its neighbours and the largest, up to a handful."""
+def _key_variants(scenario: Scenario, pages: Sequence[VariantPage]) -> tuple[KeyVariant, ...]:
+    """The variant that most others differ little from, its neighbours and the largest, up to a handful, as declared."""
     params = {declared.name: declared.params for declared in scenario.variants}
 
     def apart(one: str, other: str) -> int:
@@ -248,9 +249,11 @@ def _key_timelines(scenario: Scenario, pages: Sequence[VariantPage]) -> tuple[tu
     baseline = [page for page in drawn if fits(params[page.name], dict(scenario.baseline))]
     far = sorted(baseline, key=lambda page: -_size(params[page.name]))[:1]
     near = sorted(drawn, key=lambda page: apart(middle, page.name))
-    chosen = list(dict.fromkeys(page.name for page in (*near[:1], *far, *near[1:])))[:KEY_TIMELINES]
+    chosen = list(dict.fromkeys(page.name for page in (*near[:1], *far, *near[1:])))[:KEY_VARIANTS]
     return tuple(
-        (Link(page.name, page.address), page.timeline) for page in drawn if page.name in chosen and page.timeline
+        KeyVariant(link=Link(page.name, page.address), timeline=page.timeline, kernels=page.kernels, chain=page.chain)
+        for page in drawn
+        if page.name in chosen and page.timeline
     )
 
 

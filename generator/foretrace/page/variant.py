@@ -150,7 +150,9 @@ def build(
         layers=layers.table(known, here) if known else None,
         quantities=_quantities(known, here) if known else None,
         withheld=_withheld(known) if known else (),
-        kernels=_kernels(known.kernels, names, here) if known and known.kernels else None,
+        kernels=_kernels(known.kernels, names, here, address=addresses.variant(slug, name))
+        if known and known.kernels
+        else None,
         names=names,
         steps=_steps(known, here) if known and known.steps else None,
         outside=str(known.outside) if known and not cells.launched_nothing(known.outside) else "",
@@ -250,9 +252,9 @@ def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
     return tuple((", ".join(together), reason) for reason, together in titles.items())
 
 
-def _kernels(kernels: Sequence[Kernel], names: Sequence[page.Reading], here: str) -> Table:
+def _kernels(kernels: Sequence[Kernel], names: Sequence[page.Reading], here: str, *, address: str) -> Table:
     typical = cells.smallest(row.duration.median for row in kernels)
-    anchors = {found.name: f"#{found.anchor}" for found in names}
+    anchors = {found.name: f"{address}#{found.anchor}" for found in names}
     rows = tuple(
         _kernel(row, Cell(text=row.label, kind="code", to=anchors.get(row.name, "")), typical) for row in kernels[:ROWS]
     )
