@@ -201,7 +201,7 @@ def test_a_kernel_row_has_the_decoded_label_a_link_to_the_name_and_both_occupanc
     row = dict(zip(heads(kernels), kernels.rows[0], strict=True))
 
     assert row["GPU work"].text == "nvjet gemm 128×256×64 bf16"
-    assert row["GPU work"].to == f"#{found.names[0].anchor}"
+    assert row["GPU work"].to == f"{found.address}#{found.names[0].anchor}"
     assert found.names[0].name == studies.GEMM
     assert (row["Occupancy"].text, row["Occupancy"].detail) == ("12.5 %", "shared memory")
     assert row["Reported"].text == "0 %"
