@@ -39,9 +39,10 @@ def facts(
     if not traces:
         return _without_trace(outcome)
     windows = [observe(trace, label) for trace in traces]
+    steps, groups = [_steps(window) for window in windows], [by_geometry(window) for window in windows]
     window, made = windows[0], calls(windows[0])
-    rows = kernels(window, by_geometry(window), environment.gpu)
-    rounds = [quantities.traced(each, _steps(each), by_geometry(each)) for each in windows]
+    rows = kernels(window, groups[0], environment.gpu)
+    rounds = [quantities.traced(*each) for each in zip(windows, steps, groups, strict=True)]
     samples = quantities.measured(outcome) | quantities.by_round(rounds)
     samples |= quantities.per_work(samples, outcome)
     found = quantities.summaries(samples, outcome)
@@ -54,7 +55,7 @@ def facts(
         quantities=trusted,
         samples={name: values for name, values in samples.items() if name in trusted},
         withheld=withheld,
-        steps=_steps(window),
+        steps=steps[0],
         outside=window.activities(np.flatnonzero(window.step_of_work == OUTSIDE)),
         kernels=rows,
         calls=made,
