@@ -7,6 +7,7 @@ is ever a float that could lose one. `-1` in an integer column means "the trace 
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -32,6 +33,9 @@ class Kind(enum.IntEnum):
     OVERHEAD = 9  # the profiler's own: Activity Buffer Request, Command Buffer Full, …
     OTHER = 10
 
+
+STEP = re.compile(r"ProfilerStep#(\d{1,18})")
+"""The label that the profiler puts around a step, with its number: as many digits as an int64 holds."""
 
 GPU_WORK = (Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET)
 LAUNCHERS = (Kind.RUNTIME, Kind.DRIVER)

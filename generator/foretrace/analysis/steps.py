@@ -5,20 +5,18 @@ GPU work belongs to the step whose CPU interval launched it, not to the one duri
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from foretrace.analysis.attribution import NONE, processes
-from foretrace.trace import Kind
+from foretrace.trace import STEP, Kind
 
 if TYPE_CHECKING:
     from foretrace.analysis.attribution import Attribution
     from foretrace.trace import Int64, Trace
 
-STEP = re.compile(r"ProfilerStep#(\d{1,18})")  # as many digits as an int64 holds
 OUTSIDE = -1
 
 

@@ -5,7 +5,6 @@ Memory follows the columns, not the JSON: no event outlives the block it came in
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,7 +21,7 @@ from foretrace.kineto.numerals import (
     narrow,
     shapes,
 )
-from foretrace.trace import GPU_WORK, GpuColumns, Kind, Lane
+from foretrace.trace import GPU_WORK, STEP, GpuColumns, Kind, Lane
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,7 +44,6 @@ CATEGORIES = {
     "overhead": Kind.OVERHEAD,
 }
 LEGACY_PROCESSES = {"CPU functions": Kind.OP, "CUDA functions": Kind.GPU_ANNOTATION}  # before Kineto: no categories
-STEP = re.compile(r"ProfilerStep#\d+")
 
 
 def kind_of(category: str, name: str) -> Kind:
