@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
+import studies
 from click.testing import CliRunner
 
-from foretrace import terminal
+from foretrace import cli, page, terminal
 from foretrace.cli import main
+from foretrace.errors import GateFailed
 
 DECLARATION = """
 from foretrace import Scenario, grid
@@ -105,3 +108,15 @@ def test_the_bar_is_taken_away_when_a_run_breaks_off(project: Path, monkeypatch:
     monkeypatch.setattr(terminal, "watcher", Watcher)
     refusal(project, 2, "run", "--only", "3")
     assert ended == [True]
+
+
+def test_a_gate_is_held_by_what_the_site_shows_and_not_by_an_older_run_of_the_scenario() -> None:
+    old = studies.study(started_utc="2026-11-01T10:00:00Z")
+    found = old.investigations["matmul_add"]
+    sound = {name: outcome for name, outcome in found.outcomes.items() if outcome.failure is None}
+    mended = msgspec.structs.replace(found, outcomes=sound, predictions=())
+    new = msgspec.structs.replace(studies.study(), investigations={"matmul_add": mended})
+
+    with pytest.raises(GateFailed, match="8192-compile failed"):
+        cli._hold(page.newest((old,)), ("failed", "refuted"))
+    cli._hold(page.newest((old, new)), ("failed", "refuted"))

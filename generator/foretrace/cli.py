@@ -17,6 +17,8 @@ from click.core import ParameterSource
 from foretrace.errors import ForetraceError, GateFailed, UnreadableInput, WrongUsage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from foretrace.project import Project
     from foretrace.study import Study
 
@@ -98,7 +100,7 @@ def list_(slugs: tuple[str, ...], folder: Path) -> None:
 def run(slugs: tuple[str, ...], folder: Path, **chosen: Any) -> None:
     """Measure scenarios, all of them by default, into a new record in docs/runs/.
 
-    Predictions are sealed before anything is measured. Each variant runs in a process of its own; one that fails is
+    Predictions are sealed before anything is measured. Each variant runs in processes of its own; one that fails is
     recorded with its reason and the others go on.
     """
     from foretrace import project
@@ -179,16 +181,18 @@ def inspect(trace: Path, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def decode(names: tuple[str, ...], *, as_json: bool) -> None:
     """Say what a kernel NAME says, and what it does not; `-` reads one name a line from stdin."""
-    import msgspec
-
-    from foretrace import grammars
-
     given = [name for argument in names for name in _names_in(argument) if name]
     if as_json:
+        import msgspec
+
+        from foretrace import grammars
+
         for name in given:
             click.echo(msgspec.json.encode(grammars.decode(name)))
     else:
-        _print_readings(given)
+        from foretrace import terminal
+
+        terminal.print_readings(given)
 
 
 def _names_in(argument: str) -> list[str]:
@@ -224,13 +228,11 @@ def _measure(here: Project, slugs: tuple[str, ...], **chosen: Any) -> Path:
         if chosen.get("resume") is not None:
             kept = record.find(here.runs, chosen["resume"])
             return measure.resume(here, kept, time_limit_s=limit_s, select=only, progress=watcher)
-        options = record.Options(
-            rounds=chosen.get("rounds", 3),
-            time_limit_s=limit_s or 300.0,
-            quick=chosen.get("quick", False),
-            only=only,
-            keep_paths=chosen.get("keep_paths", False),
-        )
+        given = ("rounds", "quick", "keep_paths")
+        fields: dict[str, Any] = {name: chosen[name] for name in given if name in chosen}
+        if limit_s:
+            fields["time_limit_s"] = float(limit_s)
+        options = record.Options(only=only, **fields)
         return measure.run(
             here,
             slugs or here.slugs(),
@@ -247,65 +249,37 @@ def _measure(here: Project, slugs: tuple[str, ...], **chosen: Any) -> Path:
 
 def _build(here: Project, runs: tuple[str, ...], *, strict: bool, gate: tuple[str, ...]) -> None:
     """Build the site and hold the gates."""
-    from foretrace import record, study, terminal
+    from foretrace import page, record, study, terminal
     from foretrace import site as published
 
     folders = [record.find(here.runs, run) for run in runs] or record.newest(here.runs)
     studies = [study.read(record.load(folder)) for folder in folders]
-    for read in studies:
-        click.echo("\n".join([read.run.id, *(f"  {line}" for line in terminal.verdicts(read))]))
+    shown = page.newest(tuple(studies))
+    for slug, read in shown.items():
+        click.echo(f"{slug}, {read.run.id}: {terminal.verdicts(read.investigations[slug])}")
     try:
         click.echo(published.build(here, *studies) / "index.html")
     except GateFailed as problem:
         if strict:
             raise
         click.echo(f"Warning: {problem}", err=True)
-    _hold(studies, gate)
+    _hold(shown, gate)
 
 
-def _hold(studies: list[Study], gate: tuple[str, ...]) -> None:
-    """Raise where a variant failed or a prediction of ours was judged as a gate forbids."""
-    found = [
+def _hold(shown: Mapping[str, Study], gate: tuple[str, ...]) -> None:
+    """Raise where a variant failed or a prediction of ours was judged as a gate forbids, in what the site shows."""
+    found = [(slug, study.investigations[slug]) for slug, study in shown.items()]
+    failed = [
         f"{slug}/{name} failed"
-        for study in studies
-        for slug, investigation in study.investigations.items()
+        for slug, investigation in found
         for name, outcome in investigation.outcomes.items()
         if "failed" in gate and outcome.failure is not None
     ]
-    found += [
-        f"{slug}: {judged.expectation.describe()} is {judged.verdict.state}"
-        for study in studies
-        for slug, investigation in study.investigations.items()
-        for judged in investigation.predictions
-        if judged.verdict.state in gate
+    judged = [
+        f"{slug}: {each.expectation.describe()} is {each.verdict.state}"
+        for slug, investigation in found
+        for each in investigation.predictions
+        if each.verdict.state in gate
     ]
-    if found:
-        raise GateFailed("; ".join(found), where="gate", remedy="see the pages for the evidence")
-
-
-def _print_readings(names: list[str]) -> None:
-    """Print each name broken into coloured tokens with their meaning; control characters in names are made visible."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from foretrace import grammars
-    from foretrace.analysis.inspection import visible
-
-    console = Console(highlight=False)
-    colours = {"A": "green", "B": "cyan", "C": "yellow", "": "dim"}
-    for name in names:
-        reading = grammars.decode(name)
-        tokens = grammars.tokens(name)
-        console.print(Text().join(Text(visible(token.text), style=colours[token.confidence]) for token in tokens))
-        console.print(Text(f"  {reading.family} · {reading.library} · {visible(grammars.label(name))}", style="bold"))
-        table = Table(box=None, show_header=False, padding=(0, 2))
-        for token in tokens:
-            if token.meaning:
-                piece = Text(visible(token.text), style=colours[token.confidence])
-                table.add_row(piece, Text(visible(token.meaning)), token.confidence)
-        console.print(table)
-        for note in reading.notes:
-            console.print(Text(f"  note: {visible(note)}"))
-        if reading.unread:
-            console.print(Text(f"  unread: {visible(' '.join(reading.unread))}", style="yellow"))
+    if failed or judged:
+        raise GateFailed("; ".join(failed + judged), where="gate", remedy="see the pages for the evidence")

@@ -1,4 +1,4 @@
-"""What a terminal or a log is told: the progress of a run, lists of scenarios, verdicts in a line.
+"""What a terminal or a log is told: the progress of a run, lists of scenarios, verdicts, names read.
 
 Text from a trace or a declaration goes through `visible` before it is printed.
 """
@@ -12,12 +12,15 @@ from collections.abc import Iterable
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
 
+from foretrace import grammars
 from foretrace.analysis.inspection import counted, visible
 from foretrace.prediction import Verdict
 from foretrace.record import Outcome, Run
 from foretrace.scenario import Sealed
-from foretrace.study import Study
+from foretrace.study import Investigation
 
 
 class Lines:
@@ -126,13 +129,31 @@ def listing(sealed: Sealed) -> list[str]:
     ]
 
 
-def verdicts(study: Study) -> list[str]:
-    """One line a scenario: how its predictions and the published claims fared."""
-    return [
-        f"{slug}: predictions {_count(judged.verdict for judged in found.predictions)}; "
-        f"claims {_count(judged.verdict for judged in found.claims)}"
-        for slug, found in study.investigations.items()
-    ]
+def verdicts(found: Investigation) -> str:
+    """How a scenario's predictions and the published claims fared, in one line."""
+    said = (_count(judged.verdict for judged in each) for each in (found.predictions, found.claims))
+    return "predictions {}; claims {}".format(*said)
+
+
+def print_readings(names: Iterable[str]) -> None:
+    """Print each name broken into coloured tokens with their meaning; control characters in names are made visible."""
+    console = Console(highlight=False)
+    colours = {"A": "green", "B": "cyan", "C": "yellow", "": "dim"}
+    for name in names:
+        reading = grammars.decode(name)
+        tokens = grammars.tokens(name)
+        console.print(Text().join(Text(visible(token.text), style=colours[token.confidence]) for token in tokens))
+        console.print(Text(f"  {reading.family} · {reading.library} · {visible(grammars.label(name))}", style="bold"))
+        table = Table(box=None, show_header=False, padding=(0, 2))
+        for token in tokens:
+            if token.meaning:
+                piece = Text(visible(token.text), style=colours[token.confidence])
+                table.add_row(piece, Text(visible(token.meaning)), token.confidence)
+        console.print(table)
+        for note in reading.notes:
+            console.print(Text(f"  note: {visible(note)}"))
+        if reading.unread:
+            console.print(Text(f"  unread: {visible(' '.join(reading.unread))}", style="yellow"))
 
 
 def _result(outcome: Outcome) -> str:
