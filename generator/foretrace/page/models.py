@@ -98,6 +98,34 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     series: tuple[Series, ...]
 
 
+class Choices(msgspec.Struct, frozen=True, kw_only=True):
+    """Which kernel a library ran at which value of a numeric parameter."""
+
+    parameter: str
+    rows: tuple[tuple[str, str, tuple[float, ...]], ...]  # the kernel's label, its family, the values at which it ran
+
+
+class Rates(msgspec.Struct, frozen=True, kw_only=True):
+    """Achieved rates, each beside the ceiling that the hardware sets, where one is known."""
+
+    unit: str
+    rows: tuple[tuple[str, Summary, float | None], ...]  # label, achieved, ceiling
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """A quantity on two sides: what it was, and what it became."""
+
+    unit: str
+    sides: tuple[str, str]  # what `before` and `after` are, in words
+    rows: tuple[tuple[str, Summary, Summary], ...]  # label, before, after
+
+
+class Families(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the GPU's time goes, by families of its work."""
+
+    rows: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]  # label, (family, µs a step), the longest first
+
+
 Drawing = Timeline | Samples | CpuGpu | Sweep
 
 
