@@ -341,3 +341,45 @@ def test_a_sample_that_is_no_number_is_not_among_the_samples():
     facts = of(None, samples={"step_us": [1.0, float("nan"), 3.0], "latency_us": [float("inf")]})
     assert facts.samples == {"step_us": ((1.0, 3.0),)}
     assert "latency_us" not in facts.quantities
+
+
+def test_a_familys_time_is_that_of_its_kernels_in_each_step():
+    facts = known(
+        step(1, at=0, us=100),
+        *(launch(at=5 * place, us=1, correlation=place) for place in range(1, 4)),
+        kernel("triton_poi_fused_add_0", at=30, us=8, correlation=1),
+        kernel("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", at=40, us=20, correlation=2),
+        kernel("triton_poi_fused_mul_1", at=70, us=4, correlation=3),
+    )
+    assert facts.quantities["pointwise_us"].median == 12
+    assert facts.quantities["gemm_us"].median == 20
+    assert facts.kernels[0].fields["layout"].startswith("tn")
+
+
+def test_a_family_that_is_not_there_has_no_time():
+    facts = known(step(1, at=0, us=100), launch(at=1, correlation=1), kernel("k", at=30, us=8, correlation=1))
+    assert "gemm_us" not in facts.quantities
+
+
+def test_operators_are_counted_over_kernels():
+    facts = known(
+        step(1, at=0, us=100),
+        op("aten::linear", at=1, us=50),
+        op("aten::t", at=2, us=5),
+        op("aten::addmm", at=10, us=30),
+        launch(at=15, correlation=1),
+        kernel("k", at=60, us=8, correlation=1),
+    )
+    assert facts.quantities["ops_per_kernel"].median == 3
+    assert "ops_per_kernel" not in known(step(1, at=0, us=100), op("aten::t", at=1, us=5)).quantities
+
+
+def test_the_opaque_share_is_the_time_an_operator_hides_over_the_steps_width():
+    facts = known(
+        step(1, at=0, us=100),
+        op("aten::sdpa", at=10, us=80),
+        op("aten::cudnn", at=20, us=60),
+        launch(at=70, us=5, correlation=1),
+        kernel("k", at=90, us=8, correlation=1),
+    )
+    assert facts.quantities["opaque_share"].median == pytest.approx(0.55)

@@ -51,7 +51,7 @@ def test_every_contract_is_kept() -> None:
         ("generator/foretrace/units.py", "from foretrace import prediction"),
         ("generator/foretrace/kineto/source.py", "def f():\n    import foretrace.cli"),
         ("generator/foretrace/record.py", "import torch"),
-        ("generator/foretrace/prediction.py", "import jinja2"),
+        ("generator/foretrace/prediction/basis.py", "import jinja2"),
         ("generator/foretrace/study.py", "import scenarios.matmul_add.scenario"),
         ("generator/foretrace/utils.py", "import json"),
     ],

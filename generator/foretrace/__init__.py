@@ -4,7 +4,7 @@ What a scenario's author needs: `Scenario`, `grid`, `Protocol`, `Work`, `claim`,
 """
 
 from foretrace import predict
-from foretrace.scenario import Protocol, Scenario, Work, claim, grid
+from foretrace.scenario import Part, Protocol, Scenario, Work, claim, grid
 
-__all__ = ["Protocol", "Scenario", "Work", "claim", "grid", "predict"]
+__all__ = ["Part", "Protocol", "Scenario", "Work", "claim", "grid", "predict"]
 __version__ = "0.1.0"

@@ -53,6 +53,12 @@ QUANTITIES: Mapping[str, Definition] = {
         "us", "Profiled step", "Width of the step's ProfilerStep range on the CPU, under the profiler."
     ),
     "kernel_us": Definition("us", "Kernel time", "Sum of the durations of the kernels that a step launched."),
+    "gemm_us": Definition(
+        "us", "GEMM time", "Sum of the durations of the matrix-multiply kernels that a step launched."
+    ),
+    "pointwise_us": Definition(
+        "us", "Pointwise time", "Sum of the durations of the pointwise kernels that a step launched."
+    ),
     "gpu_busy_us": Definition(
         "us", "GPU busy", "Union, over streams, of the kernels, copies and memsets that a step launched."
     ),
@@ -128,6 +134,18 @@ QUANTITIES: Mapping[str, Definition] = {
         "count",
         "CPU ops",
         "Framework operators inside a step, nested ones included: not the number of kernels.",
+    ),
+    "ops_per_kernel": Definition(
+        "ratio",
+        "CPU ops over kernels",
+        "Framework operators inside a step over the kernels that it launched: the number of the one is not that of the "
+        "other.",
+    ),
+    "opaque_share": Definition(
+        "share",
+        "Opaque CPU share",
+        "Share of a recorded step's width that a single operator spends outside all that is recorded inside it, under "
+        "the profiler; of all operators it is the one that spends most so.",
     ),
     "launch_delay_us": Definition(
         "us",
@@ -217,6 +235,23 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     op: str  # the innermost framework operator around the launch; "" where none
     launch_call: str  # cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, …; "" where not linked
     calls_before: tuple[str, ...]  # CUDA calls inside the same operator before the launch, since the launch before
+    fields: dict[str, str] = {}  # what the decoder reads in the name: tile, dtype, layout, stages, fused_ops, …
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """One piece of GPU work of a step, in the order in which every recorded step runs it."""
+
+    activity: Literal["kernel", "memcpy", "memset"]
+    name: str  # hostile text
+    family: str
+    label: str
+    duration: Summary  # µs, over all rounds
+    part: str = ""  # the declared part of the step that it is; "" where none is declared, or it cannot be told
+    flops: float | None = None  # as declared for the part
+    bytes: float | None = None
+    dtype: str = ""  # whose ceiling `tflops` is held against
+    tflops: Summary | None = None  # the declared operations over the duration
+    gbps: Summary | None = None  # the declared bytes over the duration
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,6 +306,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     kernels: tuple[Kernel, ...]  # longest total first
     calls: tuple[Call, ...]
     chain: tuple[Link, ...]
+    sequence: tuple[Piece, ...] = ()  # empty where steps differ in what they run
     checks: tuple[Check, ...]
     bound: Bound
     notes: tuple[str, ...] = ()  # what the reader noticed

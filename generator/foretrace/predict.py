@@ -19,14 +19,20 @@ from foretrace.prediction import (
     CallKind,
     CallsCounted,
     Counted,
+    Decoded,
+    Distinct,
     Frequency,
     Geometry,
     Kernels,
     Kind,
+    Launches,
     LimitedBy,
     Ordered,
+    PartKernels,
+    PartWithin,
     PrecededBy,
     RatioWithin,
+    Share,
     Within,
 )
 
@@ -45,16 +51,26 @@ def count(
     activity: Literal["kernel", "memcpy", "memset", "any"],
     number: int,
     *,
+    family: str = "",
     where: Wanted | None = None,
     because: str = "",
 ) -> Counted:
-    """Every recorded step launches this many."""
-    return Counted(activity=activity, number=number, where=_where(where), because=because)
+    """Every recorded step launches this many; of kernels one may count a family alone."""
+    if family and activity != "kernel":
+        raise WrongUsage(
+            "only kernels have a family", where=f"count({activity!r})", remedy="count kernels, or no family"
+        )
+    return Counted(activity=activity, number=number, family=family, where=_where(where), because=because)
 
 
 def calls(name: str, number: int, *, where: Wanted | None = None, because: str = "") -> CallsCounted:
     """Every recorded step makes this many calls of a name; `*` stands for anything."""
     return CallsCounted(call=name, number=number, where=_where(where), because=because)
+
+
+def launches(op: str, number: int, *, where: Wanted | None = None, because: str = "") -> Launches:
+    """Every recorded step launches this many kernels inside the operators of a name; `*` stands for anything."""
+    return Launches(op=op, number=number, where=_where(where), because=because)
 
 
 def same_kernels(
@@ -79,6 +95,58 @@ def present(what: CallKind, name: str, *, where: Wanted | None = None, because: 
 def absent(what: CallKind, name: str, *, where: Wanted | None = None, because: str = "") -> Appears:
     """A name (`*` stands for anything) is seen in no recorded step."""
     return Appears(what=what, name=name, how_often="never", where=_where(where), because=because)
+
+
+def decoded(family: str, field: str, value: str, *, where: Wanted | None = None, because: str = "") -> Decoded:
+    """The names of a family's kernels say this of a field, such as `layout` or `tile`; `*` stands for anything."""
+    return Decoded(family=family, field=field, value=value, where=_where(where), because=because)
+
+
+def distinct(
+    family: str,
+    field: str,
+    between: tuple[int, int | None],
+    *,
+    where: Wanted | None = None,
+    because: str = "",
+) -> Distinct:
+    """Over these variants the longest kernel of a family has so many different names, or tiles, or other fields.
+
+    `predict.distinct("gemm", "tile", (2, None))` says that the tile is not always the same.
+    """
+    least, most = between
+    if most is not None and most < least:
+        raise WrongUsage("an interval's lower end comes first", where=f"between={between}", remedy="swap its ends")
+    return Distinct(family=family, field=field, least=least, most=most, where=_where(where), because=because)
+
+
+def share(family: str, between: Interval, *, where: Wanted | None = None, because: str = "") -> Share:
+    """A kernel family's share of all GPU time of the recorded steps, 0 … 1; `memcpy` and `memset` are families too."""
+    low, high = _limits(between)
+    return Share(family=family, low=low, high=high, where=_where(where), because=because)
+
+
+def same_kernel(*parts: str, where: Wanted | None = None, because: str = "") -> PartKernels:
+    """Two declared parts of a step (`Work.parts`) run a kernel of one name."""
+    return PartKernels(relation="same", parts=_two(parts), where=_where(where), because=because)
+
+
+def different_kernel(*parts: str, where: Wanted | None = None, because: str = "") -> PartKernels:
+    """Two declared parts of a step (`Work.parts`) run kernels of different names."""
+    return PartKernels(relation="different", parts=_two(parts), where=_where(where), because=because)
+
+
+def part(
+    name: str,
+    measure: Literal["duration", "tflops", "gbps"],
+    between: Interval,
+    *,
+    where: Wanted | None = None,
+    because: str = "",
+) -> PartWithin:
+    """What a declared part of a step takes, in µs, or reaches, in TFLOP/s or GB/s of its declared work."""
+    low, high = _limits(between)
+    return PartWithin(part=name, measure=measure, low=low, high=high, where=_where(where), because=because)
 
 
 def within(quantity: str, between: Interval, *, where: Wanted | None = None, because: str = "") -> Within:
@@ -117,7 +185,7 @@ def order(
 
 def geometry(
     family: str,
-    field: Literal["registers", "shared_bytes", "occupancy", "threads"],
+    field: Literal["registers", "shared_bytes", "occupancy", "occupancy_reported", "threads"],
     between: Interval,
     *,
     where: Wanted | None = None,
@@ -156,6 +224,12 @@ def _limits(between: Interval) -> Interval:
     if low is not None and high is not None and not low <= high:
         raise WrongUsage("an interval's lower end comes first", where=f"between={between}", remedy="swap its ends")
     return None if low is None else float(low), None if high is None else float(high)
+
+
+def _two(parts: Sequence[str]) -> tuple[str, str]:
+    if len(parts) != 2:
+        raise WrongUsage("two parts are compared", where=f"{parts}", remedy="name two parts of the step")
+    return parts[0], parts[1]
 
 
 def _between(pair: Mapping[str, tuple[Scalar, Scalar]]) -> dict[str, tuple[Scalar, Scalar]]:

@@ -25,7 +25,7 @@ _RESERVED = {"declaration"}  # the record keeps what was sealed under this name,
 _LONGEST_NAME = 200  # characters: file systems allow 255 bytes, of which a record's endings take some
 
 
-class Protocol(msgspec.Struct, frozen=True, kw_only=True):
+class Protocol(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a variant is profiled; the defaults are those of the series *Profiling in PyTorch*.
 
     `torch.profiler.schedule(wait=wait, warmup=warmup, active=active, repeat=1)` after `warm_calls` calls and a
@@ -38,15 +38,39 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
     active: Annotated[int, msgspec.Meta(ge=1)] = 3
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True):
+class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One kernel's share of a step's work, by arithmetic.
+
+    A part is found by its place: the first part of a family is the first kernel of that family in the step, and so on.
+    """
+
+    name: str  # unique in its step: `gate`, `up`, `down`
+    family: str  # of the kernel that does it, as decoded from its name: `gemm`, `pointwise`, …
+    flops: float
+    bytes: float  # each input read once, each output written once
+    dtype: str = ""  # whose matrix-multiply ceiling the flops are held against; "": that of the step
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one step has to do at least, by arithmetic: the roofline's two inputs."""
 
     flops: float
     bytes: float  # each input read once, each output written once
     dtype: str = "bf16"  # whose matrix-multiply ceiling the flops are held against
+    parts: tuple[Part, ...] = ()  # of its kernels, in the order in which a step runs them; none need be declared
+
+    @classmethod
+    def of(cls, *parts: Part, dtype: str = "bf16") -> Work:
+        """The work of a step that is the sum of its parts."""
+        return cls(
+            flops=sum(part.flops for part in parts),
+            bytes=sum(part.bytes for part in parts),
+            dtype=dtype,
+            parts=parts,
+        )
 
 
-class Variant(msgspec.Struct, frozen=True, kw_only=True):
+class Variant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One point of the grid."""
 
     name: Name  # the parameters' values, joined: unique in its scenario and fit for a file name
@@ -89,6 +113,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
                 raise WrongUsage("a variant cannot have this name", where=name, remedy="give it another value")
             if len(name) > _LONGEST_NAME:
                 raise WrongUsage("this name is too long for a file", where=name, remedy="give it a shorter value")
+        for variant in self.variants:
+            parts = [part.name for part in variant.work.parts] if variant.work else []
+            if len(set(parts)) < len(parts):
+                raise WrongUsage("two parts of a step have one name", where=variant.name, remedy="name each its own")
         if not any(fits(variant.params, self.quick) for variant in self.variants):
             raise WrongUsage("no variant has these parameters", where=f"quick={self.quick}", remedy="see `variants`")
 

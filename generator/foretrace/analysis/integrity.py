@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from foretrace.trace import Int64
 
 GPU_TIMES = (
-    "kernel_us", "gpu_busy_us", "busy_share", "top_kernel_us", "top_kernel_mean_ratio", "self_gpu_us", "cpu_over_gpu",
-    "sync_over_gpu", "sync_idle_share", "tflops", "gbps", "bound",
+    "kernel_us", "gemm_us", "pointwise_us", "gpu_busy_us", "busy_share", "top_kernel_us", "top_kernel_mean_ratio",
+    "self_gpu_us", "cpu_over_gpu", "sync_over_gpu", "sync_idle_share", "tflops", "gbps", "bound",
 )  # fmt: skip
-GPU = ("activities", "launches", "launch_delay_us", *GPU_TIMES)
+GPU = ("activities", "launches", "ops_per_kernel", "launch_delay_us", *GPU_TIMES)
 CUDA_CALLS = ("runtime_calls", "sync_us", "buffer_requests", "buffer_request_us")
 FIRST_STEP = ("first_step_ratio", "first_step_gap_ratio", "step_width_ratio")
 TRACE = (
-    *GPU, *CUDA_CALLS, *FIRST_STEP, "profiled_step_us", "self_cpu_us", "entry_gap_us", "ops", "profiler_factor",
-    "graph_hashes",
+    *GPU, *CUDA_CALLS, *FIRST_STEP, "profiled_step_us", "self_cpu_us", "entry_gap_us", "ops", "opaque_share",
+    "profiler_factor", "graph_hashes",
 )  # fmt: skip
 
 LAUNCH = re.compile(r"(cuda|cu|hip|xpu|ur)\w*Launch(?!HostFunc)\w*", re.IGNORECASE)

@@ -118,7 +118,14 @@ def _kernel(
         op=origin.op,
         launch_call=origin.call,
         calls_before=origin.calls_before,
+        fields=_fields(geometry.name) if activity == "kernel" else {},
     )
+
+
+def _fields(name: str) -> dict[str, str]:
+    """What the decoder reads in a name, as text."""
+    read = grammars.decode(name).fields
+    return {key: "+".join(value) if isinstance(value, tuple) else str(value) for key, value in read.items()}
 
 
 def _geometry(window: Window, work: int) -> Geometry:

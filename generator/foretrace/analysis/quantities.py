@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from foretrace import stats
+from foretrace import grammars, stats
+from foretrace.analysis import nesting
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.intervals import union_ns
 from foretrace.facts import QUANTITIES
@@ -55,11 +56,15 @@ def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int6
     found: dict[str, Sequence[float]] = {
         "profiled_step_us": [step.width_us for step in steps],
         "kernel_us": [step.kernel_us for step in steps],
+        "gemm_us": _family_us(window, "gemm"),
+        "pointwise_us": _family_us(window, "pointwise"),
         "gpu_busy_us": [step.busy_us for step in steps],
         "entry_gap_us": [step.entry_gap_us for step in steps if step.entry_gap_us is not None],
         "runtime_calls": window.per_step(window.trace.rows(*LAUNCHERS)).tolist(),
         "launches": window.per_step(np.unique(window.attribution.launch[window.attribution.launch != NONE])).tolist(),
-        "ops": window.per_step(window.trace.rows(Kind.OP)).tolist(),
+        "ops": (ops := window.per_step(window.trace.rows(Kind.OP)).tolist()),
+        "ops_per_kernel": _over([step.activities.kernel for step in steps], ops),
+        "opaque_share": _opaque_shares(window),
         "launch_delay_us": _launch_delays(window).tolist(),
         "buffer_request_us": (window.trace.dur_ns[_buffer_requests(window)] / 1000).tolist(),
         "top_kernel_us": _longest_kernel_us(window, groups),
@@ -188,6 +193,42 @@ def _longest_kernel_us(window: Window, groups: Mapping[Geometry, Int64]) -> Sequ
     start, dur = (column[window.rows_of(works)] for column in (window.trace.start_ns, window.trace.dur_ns))
     in_order: list[float] = (dur[np.lexsort((dur, start))] / 1000).tolist()
     return in_order
+
+
+def _over(below: Sequence[int], above: Sequence[int]) -> Sequence[float]:
+    """Step by step the one count over the other; nothing where a step has none to divide by."""
+    return [top / bottom for top, bottom in zip(above, below, strict=True)] if all(below) else ()
+
+
+def _family_us(window: Window, family: str) -> Sequence[float]:
+    """The time of a family's kernels in each step; nothing where no step launched one."""
+    per_step = [
+        [work for work in window.kernels_among(window.work_of(step)).tolist() if _family(window, work) == family]
+        for step in range(len(window))
+    ]
+    return [window.duration_us(np.array(works, dtype=np.int64)) for works in per_step] if any(per_step) else ()
+
+
+def _family(window: Window, work: int) -> str:
+    return grammars.decode(window.trace.text(int(window.trace.gpu.row[work]))).family
+
+
+def _opaque_shares(window: Window) -> Sequence[float]:
+    """Of each step's width, the part that one operator spends outside all that is recorded inside it.
+
+    The operator is the one that spends most so over all steps.
+    """
+    trace, rows = window.trace, window.rows_in_steps(Kind.OP)
+    rows = rows[trace.lane[rows] == window.lane]
+    width = window.steps.end_ns - window.steps.start_ns
+    if not len(rows) or not (width > 0).all():
+        return ()
+    own, name = nesting.self_ns(trace, window.parent)[rows], trace.name[rows]
+    most = np.bincount(name, weights=own).argmax()
+    mine = name == most
+    spent = np.bincount(window.step_of_row[rows][mine], weights=own[mine], minlength=len(window))
+    shares: list[float] = (spent / width).tolist()
+    return shares
 
 
 def _buffer_requests(window: Window) -> Int64:

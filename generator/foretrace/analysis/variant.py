@@ -10,6 +10,7 @@ from foretrace.analysis import integrity, quantities
 from foretrace.analysis.bound import bound
 from foretrace.analysis.calls import calls, chain
 from foretrace.analysis.kernels import by_geometry, kernels
+from foretrace.analysis.sequence import sequence
 from foretrace.analysis.steps import OUTSIDE
 from foretrace.analysis.window import observe
 from foretrace.facts import Activities, Bound, Facts, Step
@@ -60,6 +61,7 @@ def facts(
         kernels=rows,
         calls=made,
         chain=chain(window),
+        sequence=sequence(windows, outcome.variant.work),
         checks=checks,
         bound=_withhold(limit, withheld),
         notes=tuple(dict.fromkeys(warning for trace in traces for warning in trace.warnings)),

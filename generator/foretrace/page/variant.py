@@ -20,9 +20,21 @@ ROWS = 200
 GROUPS = {
     "Without the profiler": ("step_us", "dispatch_us", "latency_us", "event_us", "peak_memory_bytes"),
     "GPU work of a step": (
-        *("gpu_busy_us", "busy_share", "kernel_us", "top_kernel_us", "top_kernel_mean_ratio", "tflops", "gbps"),
+        *(
+            "gpu_busy_us",
+            "busy_share",
+            "kernel_us",
+            "gemm_us",
+            "pointwise_us",
+            "top_kernel_us",
+            "top_kernel_mean_ratio",
+            "tflops",
+            "gbps",
+        ),
     ),
-    "Launching": ("ops", "runtime_calls", "launches", "launch_delay_us", "graph_hashes"),
+    "Launching": (
+        *("ops", "ops_per_kernel", "opaque_share", "runtime_calls", "launches", "launch_delay_us", "graph_hashes"),
+    ),
     "Recorded steps": (
         *("profiled_step_us", "entry_gap_us", "first_step_gap_ratio", "first_step_ratio", "step_width_ratio"),
     ),
