@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foretrace.facts import Activities, Bound, Call, Facts, Kernel, Limiter, Params, Step
+from foretrace.facts import Activities, Bound, Call, Facts, Kernel, Limiter, Params, Piece, Step
 from foretrace.stats import Rounds, across, exact
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def facts(
     withheld: dict[str, str] | None = None,
     kernels: Sequence[Kernel] = (),
     calls: Sequence[Call] = (),
+    sequence: Sequence[Piece] = (),
     **quantities: float | Sequence[float] | Sequence[Sequence[float]],
 ) -> Facts:
     """Facts of one variant.
@@ -33,6 +34,7 @@ def facts(
         withheld: quantity = why it is not given.
         kernels: its GPU work.
         calls: its operators and CUDA calls.
+        sequence: what each step ran on the GPU, in order.
         quantities: a number is exact, a sequence is samples, a sequence of sequences is rounds.
     """
     samples = {name: _rounds(value) for name, value in quantities.items() if not isinstance(value, int | float)}
@@ -47,6 +49,7 @@ def facts(
         kernels=tuple(kernels),
         calls=tuple(calls),
         chain=(),
+        sequence=tuple(sequence),
         checks=(),
         bound=Bound(limiter=bound, evidence="busy 20 % of the step"),
     )
@@ -112,3 +115,21 @@ def call(name: str, **more: Any) -> Call:
         "gpu_us": 0.0,
     }
     return Call(**(values | more))
+
+
+def piece(part: str, **more: Any) -> Piece:
+    """A part of every step: a GEMM of 2 MFLOP and 4 kB that takes 10 µs, give or take one; "" is no declared part."""
+    values: dict[str, Any] = {
+        "activity": "kernel",
+        "name": "gemm_kernel",
+        "family": "gemm",
+        "label": "gemm_kernel",
+        "duration": across(((9.0, 10.0, 11.0),)),
+        "part": part,
+        "flops": 2e6,
+        "bytes": 4e3,
+        "dtype": "bf16",
+        "tflops": across(((0.22, 0.20, 0.18),)),
+        "gbps": across(((0.44, 0.40, 0.36),)),
+    }
+    return Piece(**(values | more))

@@ -20,10 +20,17 @@ WORDS: dict[str, Callable[..., Kind]] = {
     "bound": lambda **more: predict.bound("memory", **more),
     "count": lambda **more: predict.count("kernel", 2, **more),
     "calls": lambda **more: predict.calls("cudaLaunch*", 1, **more),
+    "launches": lambda **more: predict.launches("aten::t", 0, **more),
     "same_kernels": lambda **more: predict.same_kernels(between={"n": (1, 2)}, family="gemm", **more),
     "different_kernels": lambda **more: predict.different_kernels(between={"n": (1, 2)}, **more),
     "present": lambda **more: predict.present("op", "aten::mm", **more),
     "absent": lambda **more: predict.absent("kernel", "*gemm*", **more),
+    "decoded": lambda **more: predict.decoded("gemm", "layout", "tn*", **more),
+    "distinct": lambda **more: predict.distinct("gemm", "tile", (2, None), **more),
+    "share": lambda **more: predict.share("gemm", (0.5, None), **more),
+    "same_kernel": lambda **more: predict.same_kernel("gate", "up", **more),
+    "different_kernel": lambda **more: predict.different_kernel("gate", "down", **more),
+    "part": lambda **more: predict.part("down", "tflops", (400, 800), **more),
     "within": lambda **more: predict.within("step_us", (1, 2), **more),
     "first_step_wider": lambda **more: predict.first_step_wider(5, **more),
     "ratio": lambda **more: predict.ratio("step_us", of={"n": 1}, over={"n": 2}, between=(None, 2), **more),
@@ -35,10 +42,17 @@ SAID = {
     "bound": "memory-bound",
     "count": "2 kernels a step",
     "calls": "1 × cudaLaunch* a step",
+    "launches": "no GPU work inside aten::t",
     "same_kernels": "same gemm kernel names for n 1 and 2",
     "different_kernels": "different kernel names for n 1 and 2",
     "present": "operator aten::mm in every step",
     "absent": "kernel *gemm* in no step",
+    "decoded": "gemm kernels: layout tn* in the name",
+    "distinct": "longest gemm kernel, tile: ≥ 2 different",
+    "share": "gemm share of the GPU's time ≥ 50.0 %",
+    "same_kernel": "same kernel for gate and up",
+    "different_kernel": "different kernel for gate and down",
+    "part": "down: 400 … 800 TFLOP/s",
     "within": "Step time 1.00 … 2.00 µs",
     "first_step_wider": "First step over the others ≥ 5.00×",
     "ratio": "Step time, n 1 over n 2: ≤ 2.00×",
@@ -66,6 +80,10 @@ def test_a_statement_without_where_is_about_every_variant() -> None:
     assert [finding.about for finding in judge(predict.count("kernel", 2), run).findings] == [("a",), ("b",)]
 
 
+def test_kernels_of_a_family_are_counted_alone() -> None:
+    assert predict.count("kernel", 3, family="gemm", where=WHERE).describe() == "3 gemm kernels a step"
+
+
 def test_a_whole_keeps_its_parts_and_its_own_reason() -> None:
     parts = predict.count("kernel", 1, because="a"), predict.absent("op", "aten::add", because="b")
     whole = predict.all_of(*parts, because="both")
@@ -88,6 +106,12 @@ def test_a_whole_keeps_its_parts_and_its_own_reason() -> None:
         (lambda: predict.order("step_us", parameter="n", growing=(1,)), "an order needs two values"),
         (lambda: predict.same_kernels(between={}), "names one parameter"),
         (lambda: predict.different_kernels(between={"n": (1, 2), "m": (1, 2)}), "use `where` for the others"),
+        (lambda: predict.share("gemm", (None, None)), "cannot be refuted"),
+        (lambda: predict.part("down", "tflops", (2, 1)), "lower end comes first"),
+        (lambda: predict.distinct("gemm", "tile", (2, 1)), "between=(2, 1): an interval's lower end comes first"),
+        (lambda: predict.count("memcpy", 1, family="gemm"), "count('memcpy'): only kernels have a family"),
+        (lambda: predict.same_kernel("gate"), "two parts are compared"),
+        (lambda: predict.different_kernel("a", "b", "c"), "two parts are compared"),
         (lambda: predict.bound("undecided"), "is a verdict, not a prediction"),
         (predict.all_of, "has no part"),
     ],

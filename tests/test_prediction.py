@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from facts_builder import call, facts, kernel
+from facts_builder import call, facts, kernel, piece
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,14 +20,20 @@ from foretrace.prediction import (
     CallsCounted,
     Claim,
     Counted,
+    Decoded,
+    Distinct,
     Expectation,
     Geometry,
     Kernels,
     Kind,
+    Launches,
     LimitedBy,
     Ordered,
+    PartKernels,
+    PartWithin,
     PrecededBy,
     RatioWithin,
+    Share,
     Unmeasured,
     Within,
     change,
@@ -36,6 +42,7 @@ from foretrace.prediction import (
     seal,
     select,
 )
+from foretrace.stats import across, exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +72,19 @@ def sizes(*values: float | tuple[float, ...]) -> Measured:
     return {f"s{index}": facts({"size": 2**index}, step_us=value) for index, value in enumerate(values)}
 
 
+def layout(letters: str) -> Kernel:
+    """A GEMM whose name tells its layout."""
+    return kernel(f"gemm_{letters}", fields={"layout": letters})
+
+
+def tiles(*found: str) -> Measured:
+    """A run of a variant each, whose GEMM has this tile; "" is not told."""
+    return {
+        f"v{index}": facts({"size": index}, kernels=[kernel(fields={"tile": tile} if tile else {})])
+        for index, tile in enumerate(found)
+    }
+
+
 # Kind -> an expectation, and a run for each state.
 EXAMPLES: dict[type[Expectation], tuple[Kind, dict[State, Measured]]] = {
     LimitedBy: (
@@ -89,6 +109,14 @@ EXAMPLES: dict[type[Expectation], tuple[Kind, dict[State, Measured]]] = {
             "held": one(facts(calls=[call("cudaLaunchKernel"), call("cudaLaunchKernelExC"), call("aten::mm")])),
             "refuted": one(facts(calls=[call("cudaLaunchKernel", per_step=(2, 2, 1))])),
             "undecided": one(facts(steps=())),
+        },
+    ),
+    Launches: (
+        Launches(op="aten::t", number=0, because="a transpose is a view"),
+        {
+            "held": one(facts(calls=[call("aten::t"), call("aten::mm", kernels=3, gpu_us=30.0)])),
+            "refuted": one(facts(calls=[call("aten::t", kernels=3, gpu_us=30.0)])),
+            "undecided": one(facts(calls=[call("aten::transpose")])),
         },
     ),
     Kernels: (
@@ -137,6 +165,46 @@ EXAMPLES: dict[type[Expectation], tuple[Kind, dict[State, Measured]]] = {
             "held": one(facts(kernels=[kernel(registers=64), kernel("add", family="pointwise", registers=255)])),
             "refuted": one(facts(kernels=[kernel(registers=65), kernel(registers=64)])),
             "undecided": one(facts(kernels=[kernel(registers=None)])),
+        },
+    ),
+    Decoded: (
+        Decoded(family="gemm", field="layout", value="t*"),
+        {
+            "held": one(facts(kernels=[layout("tnt"), layout("tnn"), kernel("add", family="pointwise")])),
+            "refuted": one(facts(kernels=[layout("tnt"), layout("nnt")])),
+            "undecided": one(facts(kernels=[layout("tnt"), kernel("gemv")])),
+        },
+    ),
+    Distinct: (
+        Distinct(family="gemm", field="tile", least=2, most=2),
+        {
+            "held": tiles("64x64", "64x64", "128x256"),
+            "refuted": tiles("64x64", "64x64"),
+            "undecided": tiles("64x64", "128x256", ""),
+        },
+    ),
+    Share: (
+        Share(family="gemm", low=0.6, high=0.8),
+        {
+            "held": one(facts(kernels=[kernel(share=0.5), kernel("b", share=0.2)])),
+            "refuted": one(facts(kernels=[kernel(share=0.5), kernel("add", family="pointwise", share=0.5)])),
+            "undecided": one(facts()),
+        },
+    ),
+    PartKernels: (
+        PartKernels(relation="same", parts=("gate", "up")),
+        {
+            "held": one(facts(sequence=[piece("gate"), piece("up"), piece("down", name="other")])),
+            "refuted": one(facts(sequence=[piece("gate"), piece("up", name="other")])),
+            "undecided": one(facts(sequence=[piece("gate"), piece("")])),
+        },
+    ),
+    PartWithin: (
+        PartWithin(part="down", measure="duration", low=9.0, high=11.0),
+        {
+            "held": one(facts(sequence=[piece("gate", duration=exact(99.0)), piece("down")])),
+            "refuted": one(facts(sequence=[piece("down", duration=exact(11.5))])),
+            "undecided": one(facts(sequence=[piece("down", duration=across(((10.0, 11.0, 12.0),)))])),
         },
     ),
     PrecededBy: (
@@ -295,6 +363,17 @@ def test_steps_that_differ_are_shown_as_they_differ() -> None:
         (Counted(activity="any", number=0), "0 GPU activities a step"),
         (Counted(activity="memcpy", number=1), "one memcpy a step"),
         (Counted(activity="kernel", number=2), "2 kernels a step"),
+        (Counted(activity="kernel", number=1, family="gemm"), "one gemm kernel a step"),
+        (Counted(activity="kernel", number=3, family="gemm"), "3 gemm kernels a step"),
+        (Launches(op="aten::t", number=0), "no GPU work inside aten::t"),
+        (Launches(op="aten::mm", number=1), "one kernel a step inside aten::mm"),
+        (Launches(op="aten::linear", number=2), "2 kernels a step inside aten::linear"),
+        (Decoded(family="gemm", field="layout", value="tnt"), "gemm kernels: layout tnt in the name"),
+        (Distinct(family="gemm", field="tile", least=2), "longest gemm kernel, tile: ≥ 2 different"),
+        (Distinct(family="gemm", field="name", most=1), "longest gemm kernel, name: 1 different"),
+        (Share(family="gemm", low=0.9), "gemm share of the GPU's time ≥ 90.0 %"),
+        (PartKernels(relation="different", parts=("gate", "down")), "different kernel for gate and down"),
+        (PartWithin(part="down", measure="tflops", low=400.0), "down: ≥ 400 TFLOP/s"),
         (Kernels(relation="different", between={"mode": ("a", "b")}), "different kernel names for mode a and b"),
         (Kernels(relation="same", between={"n": (1, 2)}, family="gemm"), "same gemm kernel names for n 1 and 2"),
         (Within(quantity="step_us", low=5.0), "Step time ≥ 5.00 µs"),
@@ -304,6 +383,135 @@ def test_steps_that_differ_are_shown_as_they_differ() -> None:
 )
 def test_an_expectation_reads_as_english(expectation: Kind, text: str) -> None:
     assert expectation.describe() == text
+
+
+@pytest.mark.parametrize(
+    ("family", "number", "state", "measured"),
+    [
+        ("gemm", 3, "held", "3 in each of 3 steps"),
+        ("gemm", 4, "refuted", "3 in each of 3 steps"),
+        ("pointwise", 1, "refuted", "1/0/1 in each of 3 steps"),
+        ("memcpy", 0, "held", "0 in each of 3 steps"),
+    ],
+)
+def test_the_kernels_of_one_family_are_counted_over_all_their_names(
+    family: str, number: int, state: State, measured: str
+) -> None:
+    kernels = [
+        kernel("a", per_step=(1, 2, 0)),
+        kernel("b", per_step=(2, 1, 3)),
+        kernel("add", family="pointwise", per_step=(1, 0, 1)),
+        kernel("Memcpy DtoD", activity="memcpy", family="memcpy"),
+    ]
+    verdict = judge(Counted(activity="kernel", number=number, family=family), one(facts(kernels=kernels)))
+    assert (verdict.state, verdict.measured) == (state, measured)
+
+
+def test_a_family_is_not_counted_where_no_step_was_recorded() -> None:
+    verdict = judge(Counted(activity="kernel", number=0, family="gemm"), one(facts(steps=())))
+    assert (verdict.state, verdict.measured) == ("undecided", "no step was recorded")
+
+
+def test_an_operator_that_only_copies_launches_no_kernel_yet_is_not_free() -> None:
+    run = one(facts(calls=[call("aten::contiguous", kernels=0, gpu_us=6.0)]))
+    verdict = judge(Launches(op="aten::contiguous", number=0), run)
+    assert (verdict.state, verdict.measured) == ("refuted", "aten::contiguous: 0 kernels and 2.00 µs of GPU time")
+
+
+def test_what_is_launched_inside_a_label_counts_and_what_a_cuda_call_launches_is_the_operators() -> None:
+    run = one(
+        facts(
+            calls=[
+                call("Optimizer.step#AdamW.step", kind="annotation", kernels=6, gpu_us=30.0),
+                call("cudaLaunchKernel", kind="runtime", kernels=9, gpu_us=30.0),
+            ]
+        )
+    )
+    assert judge(Launches(op="Optimizer.step#*", number=2), run).state == "held"
+    assert judge(Launches(op="cudaLaunchKernel", number=3), run).measured == "no cudaLaunchKernel in a recorded step"
+
+
+def test_each_operator_that_fits_is_held_to_its_launches() -> None:
+    views = [call("aten::view"), call("aten::view_copy", kernels=3, gpu_us=3.0)]
+    assert judge(Launches(op="aten::view*", number=0), one(facts(calls=views))).state == "refuted"
+    assert judge(Launches(op="aten::view", number=0), one(facts(calls=views))).state == "held"
+
+
+def test_an_operator_outside_the_recorded_steps_launches_nothing_in_them() -> None:
+    run = one(facts(calls=[call("aten::t", per_step=(0, 0, 0), outside=2)]))
+    assert judge(Launches(op="aten::t", number=0), run).measured == "no aten::t in a recorded step"
+
+
+def test_a_field_is_judged_for_every_kernel_of_the_family() -> None:
+    verdict = judge(Decoded(family="gemm", field="layout", value="tnt"), one(facts(kernels=[layout("tnt"), kernel()])))
+    assert (verdict.state, verdict.measured) == ("undecided", "the name of gemm_kernel does not tell its layout")
+    verdict = judge(Decoded(family="conv", field="layout", value="*"), one(facts(kernels=[layout("tnt")])))
+    assert (verdict.state, verdict.measured) == ("undecided", "no conv kernel")
+    verdict = judge(EXAMPLES[Decoded][0], one(facts(kernels=[layout("tnt"), layout("nnt")])))
+    assert verdict.measured == "gemm_tnt: layout tnt; gemm_nnt: layout nnt"
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "found", "state", "measured"),
+    [
+        (1, 1, ("a", "a"), "held", "1: a (2)"),
+        (1, 1, ("a", "b"), "refuted", "2: a (1), b (1)"),
+        (1, 1, ("a", "b", ""), "refuted", "2: a (1), b (1); not known for v2"),
+        (2, None, ("a", "b", ""), "held", "2: a (1), b (1); not known for v2"),
+        (3, None, ("a", "b", ""), "undecided", "2: a (1), b (1); not known for v2"),
+        (1, 2, ("a", "b", ""), "undecided", "2: a (1), b (1); not known for v2"),
+    ],
+)
+def test_what_is_not_known_decides_only_where_it_could_change_nothing(
+    least: int, most: int | None, found: tuple[str, ...], state: State, measured: str
+) -> None:
+    verdict = judge(Distinct(family="gemm", field="tile", least=least, most=most), tiles(*found))
+    assert verdict.state == state
+    assert verdict.measured.startswith(measured)
+
+
+def test_the_longest_kernel_of_the_family_stands_for_a_variant() -> None:
+    longest = [kernel("add", family="pointwise"), kernel("long"), kernel("short")]
+    run = {"a": facts({"n": 1}, kernels=longest), "b": facts({"n": 2}, kernels=[kernel("long"), kernel("other")])}
+    verdict = judge(Distinct(family="gemm", field="name", least=1, most=1), run)
+    assert (verdict.state, verdict.measured) == ("held", "1: long (2)")
+    assert [finding.about for finding in verdict.findings] == [("a", "b")]
+
+
+def test_a_share_is_that_of_all_names_of_a_family_and_copies_are_a_family_too() -> None:
+    kernels = [kernel(share=0.4), kernel("b", share=0.3), kernel("c", activity="memcpy", family="memcpy", share=0.3)]
+    run = one(facts(kernels=kernels))
+    assert judge(Share(family="gemm", low=0.65, high=0.75), run).measured == "gemm: 70.0 % of the GPU's time"
+    assert judge(Share(family="memcpy", low=0.25, high=0.35), run).state == "held"
+    assert judge(Share(family="norm", low=0.0, high=0.01), run).state == "held"
+    assert judge(Share(family="norm", low=0.01), run).state == "refuted"
+
+
+def test_shares_and_durations_are_withheld_where_the_gpus_times_are() -> None:
+    whole = facts(withheld={"kernel_us": "two clocks"}, kernels=[kernel()], sequence=[piece("gate"), piece("up")])
+    for expectation in (EXAMPLES[Share][0], PartWithin(part="gate", measure="tflops", low=0.0)):
+        assert judge(expectation, one(whole)).measured == "withheld: two clocks"
+    assert judge(EXAMPLES[PartKernels][0], one(whole)).state == "held"
+
+
+def test_parts_are_told_apart_by_what_was_declared_and_not_by_their_names() -> None:
+    different = PartKernels(relation="different", parts=("gate", "down"))
+    twice = one(facts(sequence=[piece(""), piece("gate", name="a"), piece("up", name="b"), piece("down", name="a")]))
+    assert judge(different, twice).measured == "both a"
+    missing = judge(different, one(facts(sequence=[piece("gate")])))
+    assert (missing.state, missing.measured) == (
+        "undecided",
+        "no kernel of the steps could be told to be the part down",
+    )
+
+
+def test_a_part_is_judged_by_its_rate_over_all_rounds() -> None:
+    run = one(facts(sequence=[piece("down"), piece("norm", tflops=None)]))
+    rate = PartWithin(part="down", measure="tflops", low=0.15, high=0.25)
+    assert judge(rate, run).state == "held"
+    assert judge(rate, run).measured == "0.200 TFLOP/s (0.180 … 0.220 TFLOP/s)"
+    assert judge(PartWithin(part="down", measure="gbps", low=0.4), run).state == "undecided"
+    assert judge(PartWithin(part="norm", measure="tflops", low=0.0), run).state == "undecided"
 
 
 def without(reason: str, *, calls: Sequence[Call] = (), kernels: Sequence[Kernel] = ()) -> Measured:
