@@ -45,6 +45,8 @@ WORKLOAD = """
     import torch
     from torch.profiler import record_function
 
+    from foretrace.errors import CannotMeasure
+
     HERE = Path(__file__).parent
     PRIVATE = f"{Path.home()}/weights of ada_lovelace on planted-host-7"
 
@@ -87,6 +89,9 @@ WORKLOAD = """
         print(PRIVATE)
         raise ValueError(f"no such file: {PRIVATE}")
 
+    def lacking():
+        raise CannotMeasure("no such unit in this device", remedy="use another device")
+
     def rubbish():
         Path("answer.json").write_text('{"samples": 7')
         os._exit(0)
@@ -110,6 +115,7 @@ WORKLOAD = """
     ACTS = {
         "abort": os.abort,
         "error": error,
+        "lacking": lacking,
         "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
         "hang": until_told,
         "flaky": once_told,
@@ -128,6 +134,7 @@ ALL = (
     "private",
     "abort",
     "error",
+    "lacking",
     "kill",
     "hang",
     "next",
@@ -207,6 +214,7 @@ def outcome(measured: Record, name: str) -> Outcome:
     [
         ("abort", "crashed", "crashed with SIGABRT"),
         ("error", "error", "ValueError: no such file: ~/weights of <user> on <host>"),
+        ("lacking", "unavailable", "no such unit in this device; use another device."),
         ("kill", "killed", "was killed by SIGKILL"),
         ("hang", "time-limit", "was stopped at the time limit of 6 s"),
         ("oom", "out-of-memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 9.00 GiB."),

@@ -13,9 +13,9 @@ from foretrace import page
 from foretrace.facts import QUANTITIES, Facts, Link
 from foretrace.page import addresses, comparison, definitions, layers, questions, readings, runs, sweep
 from foretrace.page.models import ScenarioPage, Table, VariantPage
-from foretrace.page.variant import GROUPS
+from foretrace.page.variant import GROUPS, notices
 from foretrace.prediction import Unmeasured
-from foretrace.record import Environment
+from foretrace.record import Environment, Failure
 from foretrace.scenario import Sealed, grid
 from foretrace.study import Investigation, Study
 
@@ -429,3 +429,31 @@ def test_the_environment_says_what_measuring_cost_beyond_the_work() -> None:
 
     assert ("Measuring", "375 ms a process beyond the variant's own work, 500 ms at most") in card.environment
     assert "Measuring" not in dict(runs.card(studies.run(), [known]).environment)
+
+
+def test_the_whole_runs_cost_is_told_with_and_without_compiling() -> None:
+    known = studies.study().investigations["matmul_add"].outcomes["64-eager"]
+    rounds = tuple(
+        msgspec.structs.replace(each, seconds={"first": 2.0, "wall": 3.0, "compile": spent})
+        for each, spent in zip(known.rounds, (1.5, 0.25), strict=True)
+    )
+    outcome = msgspec.structs.replace(known, rounds=rounds)
+
+    assert (
+        runs.cost([outcome, outcome])
+        == "4 measurements of 2 variants in 12.0 s, 3.50 s of it compiling and 8.50 s beyond"
+    )
+    assert runs.cost([known]) == ""
+    card = runs.card(studies.run(), [outcome], cost="4 measurements")
+    assert ("The whole run", "4 measurements") in card.environment
+
+
+def test_what_a_machine_lacks_is_told_and_is_no_failure() -> None:
+    failure = Failure(reason="unavailable", message="liger-kernel is not installed.")
+    known = studies.study().investigations["matmul_add"].outcomes["64-eager"]
+    lacking = msgspec.structs.replace(known, failure=failure)
+    (notice,) = notices(lacking, Unmeasured(params={}, reason=failure.message))
+
+    assert (notice.kind, notice.title, notice.block) == ("info", "Not possible on this machine", "")
+    assert not lacking.failed
+    assert msgspec.structs.replace(known, failure=msgspec.structs.replace(failure, reason="error")).failed

@@ -273,7 +273,7 @@ def _hold(shown: Mapping[str, Study], gate: tuple[str, ...]) -> None:
         f"{slug}/{name} failed"
         for slug, investigation in found
         for name, outcome in investigation.outcomes.items()
-        if "failed" in gate and outcome.failure is not None
+        if "failed" in gate and outcome.failed
     ]
     judged = [
         f"{slug}: {each.expectation.describe()} is {each.verdict.state}"

@@ -25,11 +25,12 @@ from foretrace.files import sha256, write_atomically
 from foretrace.scenario import Name, Sealed, Variant
 from foretrace.stats import Rounds
 
-SCHEMA = 1
+SCHEMA = 2
 
 _OWN_WORK = ("build", "first", "warm", "loop", "profile")  # phases of a round that are the variant's
 
-Reason = Literal["crashed", "killed", "out-of-memory", "time-limit", "bad-result", "error"]
+Reason = Literal["crashed", "killed", "out-of-memory", "time-limit", "bad-result", "error", "unavailable"]
+"""Why a variant has no figures; `unavailable`: this machine lacks what it needs, which is nobody's mistake."""
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +106,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     peak_memory_bytes: int | None = None
     before: DeviceState | None = None
     after: DeviceState | None = None
-    seconds: dict[str, float] = {}  # phase -> how long it took
+    seconds: dict[str, float] = {}  # phase -> how long it took; `compile` is part of others
     trace: TraceFile | None = None
 
     @property
@@ -123,6 +124,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     rounds: tuple[Round, ...] = ()
     failure: Failure | None = None  # of the round after those that are there
     unavailable: dict[str, str] = {}  # quantity -> why this device cannot tell
+
+    @property
+    def failed(self) -> bool:
+        """Whether it went wrong, and not only lacks here what it needs."""
+        return self.failure is not None and self.failure.reason != "unavailable"
 
     @property
     def trace(self) -> TraceFile | None:

@@ -13,8 +13,10 @@ from foretrace import analysis, kineto
 from foretrace.facts import Facts
 from foretrace.prediction import Claim, Finding, Kind, Unmeasured, Verdict, judge
 from foretrace.record import Environment, Outcome, Record, Run, TraceFile
-from foretrace.scenario import Sealed, Variant
+from foretrace.scenario import Scenario, Sealed, Variant
 from foretrace.trace import Trace
+
+LEFT_OUT = "a quick run leaves it out"
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +95,7 @@ def _judge_claim(claim: Claim, facts: Mapping[str, Facts | Unmeasured], environm
 def _know(record: Record, sealed: Sealed, variant: Variant) -> Facts | Unmeasured:
     outcome = record.outcomes[sealed.slug].get(variant.name)
     if outcome is None:
-        return Unmeasured(params=variant.params, reason="the run ended before it was measured, or left it out")
+        return Unmeasured(params=variant.params, reason=_left_out(record.run, sealed.scenario, variant))
     if outcome.failure is not None:
         return Unmeasured(params=variant.params, reason=outcome.failure.message)
     return analysis.facts(
@@ -103,6 +105,13 @@ def _know(record: Record, sealed: Sealed, variant: Variant) -> Facts | Unmeasure
         environment=record.run.environment,
         ceilings=record.run.ceilings,
     )
+
+
+def _left_out(run: Run, scenario: Scenario, variant: Variant) -> str:
+    """Why a variant has no outcome."""
+    if run.options.quick and variant not in scenario.planned(quick=True):
+        return LEFT_OUT
+    return "the run ended before it was measured, or left it out"
 
 
 def _trace(record: Record, slug: str, file: TraceFile) -> Trace:

@@ -109,10 +109,10 @@ def watcher() -> Lines:
 def summary(outcomes: Iterable[Outcome]) -> str:
     """How many measurements were made and failed, and what one cost beyond the variant's own work."""
     known = list(outcomes)
-    failed = sum(outcome.failure is not None for outcome in known)
+    failed, missing = sum(outcome.failed for outcome in known), sum(map(_unavailable, known))
     last = [outcome.rounds[-1] for outcome in known if outcome.failure is None]
     costs = [cost for found in last if (cost := found.overhead_s) is not None]
-    said = f"{len(last)} measured, {failed} failed"
+    said = f"{len(last)} measured, {failed} failed" + (f", {missing} not possible here" if missing else "")
     if not costs:
         return said
     return f"{said}; beyond the variant's own work {statistics.median(costs):.2f} s each, {max(costs):.2f} s at most"
@@ -157,12 +157,18 @@ def print_readings(names: Iterable[str]) -> None:
 
 
 def _result(outcome: Outcome) -> str:
+    if outcome.failure is not None and _unavailable(outcome):
+        return f"not possible here: {outcome.failure.message}"
     if outcome.failure is not None:
         return f"{outcome.failure.reason} after {outcome.failure.after_s:.1f} s: {outcome.failure.message}"
     last = outcome.rounds[-1]
     cost = last.overhead_s
     beyond = "" if cost is None else f", {cost:.2f} s of it beyond its own work"
     return f"round {len(outcome.rounds)} in {last.seconds.get('wall', 0.0):.1f} s{beyond}"
+
+
+def _unavailable(outcome: Outcome) -> bool:
+    return outcome.failure is not None and not outcome.failed
 
 
 def _count(found: Iterable[Verdict]) -> str:

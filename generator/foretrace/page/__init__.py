@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from foretrace.facts import Timeline
-from foretrace.page import definitions, front, glossary, scenario
+from foretrace.page import definitions, front, glossary, runs, scenario
 from foretrace.page.holes import Holes
 from foretrace.page.models import Definitions, FrontPage, Glossary, ScenarioPage, VariantPage
 from foretrace.study import Study
@@ -60,7 +60,7 @@ def build(
         found = study.investigations[slug]
         drawn = {name: timeline for (theirs, name), timeline in (timelines or {}).items() if theirs == slug}
         said = _CHANGED if slug in changed else ""
-        made, theirs = scenario.build(study.run, found, changed=said, timelines=drawn)
+        made, theirs = scenario.build(study.run, found, cost=_cost(study), changed=said, timelines=drawn)
         scenarios.append(made)
         variants.extend(theirs)
         holes[slug] = Holes(found=found, statements=made.statements, gpu=made.run.device)
@@ -72,3 +72,7 @@ def build(
         variants=tuple(variants),
         holes=holes,
     )
+
+
+def _cost(study: Study) -> str:
+    return runs.cost(outcome for outcomes in study.record.outcomes.values() for outcome in outcomes.values())

@@ -84,4 +84,5 @@ def _failures(pages: Sequence[ScenarioPage]) -> tuple[tuple[Link, Notice], ...]:
         (msgspec.structs.replace(link, text=f"{page.title}, {link.text}"), notice)
         for page in pages
         for link, notice in page.failures
+        if notice.kind != "info"
     )

@@ -12,8 +12,8 @@ from foretrace.page.models import RunCard
 from foretrace.record import Ceilings, Environment, Gpu, Outcome, Run
 
 
-def card(run: Run, outcomes: Iterable[Outcome]) -> RunCard:
-    """Who measured, on what, when and with what, and what measuring these outcomes cost."""
+def card(run: Run, outcomes: Iterable[Outcome], *, cost: str = "") -> RunCard:
+    """Who measured, on what, when and with what, what measuring these outcomes cost, and what the whole run did."""
     return RunCard(
         id=run.id,
         date=date(run.started_utc),
@@ -21,8 +21,21 @@ def card(run: Run, outcomes: Iterable[Outcome]) -> RunCard:
         commit=commit(run),
         command=repeated(run.command),
         record=addresses.recorded(run.id, "run.json"),
-        environment=tuple(_environment(run) + _overhead(outcomes)),
+        environment=tuple(_environment(run) + _overhead(outcomes) + ([("The whole run", cost)] if cost else [])),
     )
+
+
+def cost(outcomes: Iterable[Outcome]) -> str:
+    """What measuring all of a run took, and how much of that was compiling, in a sentence; "" where that is unknown."""
+    known = [outcome for outcome in outcomes if outcome.rounds]
+    seconds = [each.seconds for outcome in known for each in outcome.rounds]
+    if not seconds or not all("wall" in each for each in seconds):
+        return ""
+    wall = sum(each["wall"] for each in seconds)
+    compiling = sum(each.get("compile", 0.0) for each in seconds)
+    whole, part, rest = (units.quantity(each * 1e6, "us") for each in (wall, compiling, wall - compiling))
+    said = f"{len(seconds):,} measurements of {len(known)} variants in {whole}"
+    return f"{said}, {part} of it compiling and {rest} beyond" if compiling else said
 
 
 def repeated(command: str) -> str:

@@ -61,13 +61,14 @@ VARIANTS = (
 
 
 def build(
-    run: Run, found: Investigation, *, changed: str, timelines: Mapping[str, Timeline]
+    run: Run, found: Investigation, *, cost: str, changed: str, timelines: Mapping[str, Timeline]
 ) -> tuple[ScenarioPage, tuple[VariantPage, ...]]:
     """The scenario's page and one for each declared variant.
 
     Args:
         run: the run's head.
         found: the scenario as measured and judged.
+        cost: what the whole run took, in words.
         changed: what to say where the declaration is no longer the sealed one.
         timelines: by variant name, where a trace was recorded.
     """
@@ -91,7 +92,7 @@ def build(
             address=addresses.scenario(slug),
             title=sealed.scenario.title,
             question=sealed.scenario.question,
-            run=runs.card(run, found.outcomes.values()),
+            run=runs.card(run, found.outcomes.values(), cost=cost),
             seal=_seal(run, found, changed),
             notices=_notices(run),
             limiters=LIMITERS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from foretrace import units
 from foretrace.facts import QUANTITIES, Call, Check, Facts, Kernel, Link, Timeline
@@ -13,6 +14,7 @@ from foretrace.prediction import Unmeasured
 from foretrace.record import DeviceState, Failure, Outcome, Run
 from foretrace.scenario import Sealed, Variant
 from foretrace.stats import Summary
+from foretrace.study import LEFT_OUT
 
 ROWS = 200
 """The most rows that a table of names shows; the rest is in the trace."""
@@ -183,12 +185,15 @@ def notices(outcome: Outcome | None, facts: Facts | Unmeasured) -> tuple[Notice,
     if outcome and outcome.failure:
         return (failure(outcome.failure),)
     if isinstance(facts, Unmeasured):
-        return (Notice(kind="warning", title="Not measured", text=facts.reason),)
+        kind: Literal["info", "warning"] = "info" if facts.reason == LEFT_OUT else "warning"
+        return (Notice(kind=kind, title="Not measured", text=facts.reason),)
     return ()
 
 
 def failure(failed: Failure) -> Notice:
-    """What went wrong, with the end of what the process said."""
+    """What went wrong, with the end of what the process said; or what this machine lacks."""
+    if failed.reason == "unavailable":
+        return Notice(kind="info", title="Not possible on this machine", text=failed.message)
     return Notice(
         kind="failure",
         title=f"Failed: {failed.reason.replace('-', ' ')}",

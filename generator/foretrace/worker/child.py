@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import msgspec
 
-from foretrace.errors import ForetraceError
+from foretrace.errors import CannotMeasure, ForetraceError
 from foretrace.files import write_atomically
 from foretrace.record import Reason
 from foretrace.wire import ANSWER, FAILURE, NVML_CHECK, STDERR, Failed, Job, Look, Roofs, Trial
@@ -64,6 +64,9 @@ def _settle(folder: Path) -> None:
 def _answer(job: Job, began: float) -> int:
     try:
         answer = _perform(job, began)
+    except CannotMeasure as missing:
+        write_atomically(Path(FAILURE), msgspec.json.encode(Failed(reason="unavailable", message=_message(missing))))
+        return 1
     except Exception as error:  # noqa: BLE001 - whatever the workload raises is a finding
         traceback.print_exception(_without_ours(error))
         write_atomically(Path(FAILURE), msgspec.json.encode(Failed(reason=_reason(error), message=_message(error))))

@@ -73,9 +73,16 @@ def measure(task: Trial, began: float) -> Measured:
         peak_memory_bytes=peak,
         before=before,
         after=after,
-        seconds=laps.seconds,
+        seconds=laps.seconds | {"compile": _compiling_s()},
     )
     return Measured(round=found, unavailable=dict(device.unavailable))
+
+
+def _compiling_s() -> float:
+    """Seconds that torch.compile took in this process, of the other phases' time; 0 where nothing was compiled."""
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    tell: Callable[[], dict[str, float]] | None = getattr(dynamo, "calculate_time_spent", None)
+    return tell().get("total_wall_time", 0.0) if tell else 0.0
 
 
 def _build(task: Trial) -> Step:
