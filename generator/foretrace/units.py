@@ -1,7 +1,7 @@
 """Quantities as text: numbers come in with a unit name, a short string that a page can print goes out.
 
-Units are the field's: `us` (microseconds), `bytes`, `ratio` (a factor), `share` (0 … 1, printed as a percentage),
-`count`, `registers`, `threads`, `tflops` (10¹² FLOP/s) and `gbps` (10⁹ bytes/s).
+Units are the field's: `us` (microseconds), `bytes`, `flop` (floating-point operations), `ratio` (a factor), `share`
+(0 … 1, printed as a percentage), `count`, `registers`, `threads`, `tflops` (10¹² FLOP/s) and `gbps` (10⁹ bytes/s).
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-Unit = Literal["us", "bytes", "ratio", "share", "count", "registers", "threads", "tflops", "gbps"]
+Unit = Literal["us", "bytes", "flop", "ratio", "share", "count", "registers", "threads", "tflops", "gbps"]
 
 _SCALES = {
     "us": ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns")),
     "bytes": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+    "flop": ((1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1e3, "kFLOP"), (1.0, "FLOP")),
 }
 _FIXED = {"share": (0.01, "%"), "ratio": (1.0, "×"), "tflops": (1.0, "TFLOP/s"), "gbps": (1.0, "GB/s")}
-_WHOLE = {"count", "registers", "threads", "bytes"}
+_WHOLE = {"count", "registers", "threads", "bytes", "flop"}
 _MOST_DECIMALS = 6
 
 
@@ -37,7 +38,7 @@ def scale(unit: str, typical: float) -> tuple[float, str]:
     if unit not in _SCALES:
         return _FIXED.get(unit, (1.0, ""))
     if typical == 0 or not math.isfinite(typical):
-        return 1.0, "µs" if unit == "us" else "B"
+        return next((step, name) for step, name in _SCALES[unit] if step == 1.0)
     steps = _SCALES[unit]
     return next((step for step in steps if abs(typical) >= 0.9995 * step[0]), steps[-1])
 

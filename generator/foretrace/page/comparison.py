@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from foretrace import stats, units
 from foretrace.facts import QUANTITIES, Facts, Params
-from foretrace.page import addresses, cells, layers, questions
-from foretrace.page.models import Cell, Column, Comparison, Table
+from foretrace.page import addresses, cells, fusion, layers, questions, savings
+from foretrace.page.models import Cell, Changes, Column, Comparison, Picture, Table
 from foretrace.page.questions import Pair
 from foretrace.prediction import Unmeasured, change
+from foretrace.record import Ceilings
+from foretrace.scenario import Work
+from foretrace.stats import Summary
 
 COMPARED = {"dispatch_us": "CPU dispatch ratio", "step_us": "Step ratio", "gpu_busy_us": "GPU busy ratio"}
 """The quantities whose ratio is shown, with its column's head: the CPU's first, the GPU's never without it."""
@@ -101,20 +104,39 @@ def _apart(facts: Facts, quantity: str) -> tuple[Cell, Cell]:
     )
 
 
-def comparisons(facts: Mapping[str, Facts | Unmeasured], baseline: Params, *, slug: str) -> tuple[Comparison, ...]:
-    """One for each other value of the baseline's parameters; none where nothing is declared or paired."""
+def comparisons(
+    facts: Mapping[str, Facts | Unmeasured],
+    baseline: Params,
+    *,
+    slug: str,
+    works: Mapping[str, Work],
+    ceilings: Ceilings,
+) -> tuple[Comparison, ...]:
+    """One for each other value of the baseline's parameters; none where nothing is declared or paired.
+
+    Args:
+        facts: by variant name.
+        baseline: what comparisons start from.
+        slug: of the scenario.
+        works: what each variant's step has to do, where that was declared.
+        ceilings: the rates that the device reached in this run.
+    """
     found = []
     for other in _others(facts.values(), baseline):
         pairs = _pairs(facts, baseline, other)
         if pairs:
             title = f"{worded(other)} against {worded(baseline)}"
+            anchor = re.sub(r"[^A-Za-z0-9]+", "-", f"against-{worded(other)}").strip("-")
             found.append(
                 Comparison(
                     title=worded(other),
-                    anchor=re.sub(r"[^A-Za-z0-9]+", "-", f"against-{worded(other)}").strip("-"),
+                    anchor=anchor,
                     answers=questions.answers(pairs, reach=extent(_rest(pairs, baseline))),
+                    changes=_changes(pairs, stem=addresses.picture(slug, anchor), sides=(baseline, other)),
                     table=_table(pairs, slug, title),
                     layers=layers.against(pairs, slug, title),
+                    savings=savings.table(pairs, works, ceilings, slug=slug, title=title),
+                    fusion=fusion.table(pairs, slug=slug, title=title),
                 )
             )
     return tuple(found)
@@ -153,6 +175,50 @@ def _pairs(facts: Mapping[str, Facts | Unmeasured], baseline: Params, other: Par
         for one in known
         if theirs.params == {**theirs.params, **other} and known[one].params == {**theirs.params, **baseline}
     ]
+
+
+def _changes(pairs: Sequence[Pair], *, stem: str, sides: tuple[Params, Params]) -> tuple[Picture, ...]:
+    """What became of the GPU's time and, where it changed, of the number of kernels; a row a pair."""
+    before, after = (worded(side) for side in sides)
+    busy = tuple((name, *known) for _, ours, name, theirs in pairs if (known := _both(ours, theirs, "gpu_busy_us")))
+    counted = tuple((name, *known) for _, ours, name, theirs in pairs if (known := _counts(ours, theirs)))
+    drawn = []
+    if busy:
+        drawn.append(
+            Picture(
+                stem=f"{stem}-busy",
+                title=f"GPU busy, {before} → {after}",
+                alt=f"GPU busy time of each pair, {before} and {after}",
+                caption="",
+                drawing=Changes(unit="us", sides=(before, after), rows=busy),
+            )
+        )
+    if any(one.median != other.median for _, one, other in counted):
+        drawn.append(
+            Picture(
+                stem=f"{stem}-kernels",
+                title=f"Kernels a step, {before} → {after}",
+                alt=f"Kernels that each pair launches in a step, {before} and {after}",
+                caption="Copies and memsets are not counted.",
+                drawing=Changes(unit="count", sides=(before, after), rows=counted),
+            )
+        )
+    return tuple(drawn)
+
+
+def _both(ours: Facts, theirs: Facts, quantity: str) -> tuple[Summary, Summary] | None:
+    """A quantity on both sides; None where one of them does not have it."""
+    if any(quantity in facts.withheld or quantity not in facts.quantities for facts in (ours, theirs)):
+        return None
+    return ours.quantities[quantity], theirs.quantities[quantity]
+
+
+def _counts(ours: Facts, theirs: Facts) -> tuple[Summary, Summary] | None:
+    """The kernels of a step on both sides; None where the trace of one has no GPU work that can be trusted."""
+    if any("activities" in facts.withheld or not facts.kernels for facts in (ours, theirs)):
+        return None
+    one, other = (stats.summarise(step.activities.kernel for step in facts.steps) for facts in (ours, theirs))
+    return one, other
 
 
 def _table(pairs: Sequence[Pair], slug: str, title: str) -> Table:

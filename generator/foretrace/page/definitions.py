@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
+import re
+
 from foretrace.facts import QUANTITIES
-from foretrace.page import addresses, comparison, front, glossary, layers, scenario, sweep, variant
+from foretrace.page import (
+    addresses,
+    comparison,
+    cpu,
+    front,
+    fusion,
+    glossary,
+    layers,
+    pieces,
+    savings,
+    scenario,
+    sweep,
+    variant,
+)
 from foretrace.page.models import Column, Definitions
 from foretrace.page.statements import STATES
 
 TABLES = {
     "Step times": scenario.STEPS,
     "CPU beside GPU": scenario.BESIDE,
+    "The CPU's side": cpu.CPU,
+    "Parts of a step": pieces.PARTS,
     "Sweep": sweep.SWEEP,
+    "Which kernel where": sweep.CHOSEN,
     "Variants": scenario.VARIANTS,
     "Against the baseline": comparison.PAIR,
     "Layers of a pair": layers.AGAINST,
+    "Memory traffic of a pair": savings.SAVINGS,
+    "How far it was fused": fusion.FUSION,
     "Noise": comparison.NOISE,
     "Layers": layers.LAYERS,
     "Quantities of a variant": variant.QUANTITY,
     "GPU work": variant.KERNEL,
+    "GPU work in order": pieces.SEQUENCE,
+    "What each operator launches": cpu.OPERATORS,
     "Recorded steps": variant.STEP,
     "Dispatch chain": variant.CHAIN,
-    "Operators and calls": variant.CALL,
+    "Operators and calls": cpu.CALL,
     "Integrity": variant.CHECK,
     "Device": variant.DEVICE,
     "Scenarios": front.SCENARIOS,
@@ -48,5 +70,5 @@ def build() -> Definitions:
             for key, found in QUANTITIES.items()
         ),
         states=tuple(STATES.items()),
-        tables=tuple((title.lower().replace(" ", "-"), title, columns) for title, columns in TABLES.items()),
+        tables=tuple((re.sub(r"[^a-z]+", "-", title.lower()).strip("-"), title, columns) for title, columns in TABLES.items()),
     )

@@ -126,7 +126,7 @@ class Families(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]  # label, (family, µs a step), the longest first
 
 
-Drawing = Timeline | Samples | CpuGpu | Sweep
+Drawing = Timeline | Samples | CpuGpu | Sweep | Choices | Rates | Changes | Families
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
@@ -246,8 +246,11 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     anchor: str
     answers: tuple[Answer, ...]
+    changes: tuple[Picture, ...]  # what became of the GPU's time and of the number of kernels
     table: Table
     layers: Table
+    savings: Table | None  # in memory traffic
+    fusion: Table | None
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -302,6 +305,8 @@ class VariantPage(msgspec.Struct, frozen=True, kw_only=True):
     withheld: tuple[tuple[str, str], ...]  # what is not given, and why
     kernels: Table | None
     names: tuple[Reading, ...]  # of the kernels, each once
+    sequence: Table | None  # a step's GPU work in order
+    operators: Table | None
     steps: Table | None
     outside: str  # GPU work that no recorded step launched, in words; "" where none
     chain: Table | None
@@ -319,6 +324,7 @@ class KeyVariant(msgspec.Struct, frozen=True, kw_only=True):
     link: Link
     timeline: Picture
     kernels: Table | None
+    operators: Table | None
     chain: Table | None
 
 
@@ -339,8 +345,14 @@ class ScenarioPage(msgspec.Struct, frozen=True, kw_only=True):
     samples: Picture | None
     cpu_gpu: Table | None
     beside: Picture | None
+    cpu: Table | None  # dispatch with and without the profiler
+    families: Picture | None  # where the GPU's time goes
+    rates: tuple[Picture, ...]  # against the measured ceilings
+    parts: Table | None  # of a step, with the kernel that does each
     sweep: Table | None
     swept: tuple[Picture, ...]
+    chosen: Table | None  # which kernel at which point of a sweep
+    choices: tuple[Picture, ...]
     key_variants: tuple[KeyVariant, ...]  # a handful that stands for the rest
     baseline: str  # what comparisons start from, in words
     comparisons: tuple[Comparison, ...]

@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from foretrace.facts import Facts, Timeline
-from foretrace.page import addresses, cells, comparison, runs, statements, sweep, variant
+from foretrace.page import addresses, cells, comparison, cpu, layers, pieces, rates, runs, statements, sweep, variant
 from foretrace.page.models import (
     Cell,
     Column,
     CpuGpu,
+    Families,
     File,
     KeyVariant,
     Link,
@@ -84,7 +85,8 @@ def build(
         )
         for declared in sealed.scenario.variants
     )
-    swept = sweep.lines(found.facts)
+    swept, measured, title = sweep.lines(found.facts), _measured(found), sealed.scenario.title
+    works = {declared.name: declared.work for declared in sealed.scenario.variants if declared.work}
     predictions, claims = statements.statements(found)
     return (
         ScenarioPage(
@@ -102,11 +104,19 @@ def build(
             samples=_samples(found),
             cpu_gpu=_beside(found),
             beside=_pairs(found),
-            sweep=sweep.table(swept, slug=slug, title=sealed.scenario.title),
+            cpu=cpu.table(measured, slug=slug, title=title),
+            families=_families(slug, title, measured),
+            rates=rates.pictures(measured, works, run.ceilings, slug=slug, title=title),
+            parts=pieces.parts(measured, slug=slug, title=title, ceilings=run.ceilings),
+            sweep=sweep.table(swept, slug=slug, title=title),
             swept=sweep.pictures(swept, slug=slug),
+            chosen=sweep.chosen(swept, slug=slug, title=title),
+            choices=sweep.choices(swept, slug=slug),
             key_variants=_key_variants(sealed.scenario, pages),
             baseline=comparison.worded(sealed.scenario.baseline),
-            comparisons=comparison.comparisons(found.facts, sealed.scenario.baseline, slug=slug),
+            comparisons=comparison.comparisons(
+                found.facts, sealed.scenario.baseline, slug=slug, works=works, ceilings=run.ceilings
+            ),
             noise=comparison.noise(found.facts, slug=slug),
             own_noise=comparison.own_noise(found.facts),
             drift=comparison.drift(found.facts),
@@ -237,6 +247,25 @@ def _pairs(found: Investigation) -> Picture | None:
     )
 
 
+def _families(slug: str, title: str, measured: Mapping[str, Facts]) -> Picture | None:
+    """GPU time by family, a row a variant; None where no variant has several."""
+    found = {name: layers.families(facts) for name, facts in measured.items()}
+    rows = tuple(
+        (name, tuple((family, time_us) for family, (time_us, _) in families.items()))
+        for name, families in found.items()
+        if families
+    )
+    if not any(len(families) > 1 for _, families in rows):
+        return None
+    return Picture(
+        stem=addresses.picture(slug, "families"),
+        title="Where the GPU's time goes, a step",
+        alt=f"GPU time of each variant of {title}, by family of its kernels, copies and memsets",
+        caption="Sums of durations in the first round's trace; work that overlaps counts each time.",
+        drawing=Families(rows=rows),
+    )
+
+
 def _key_variants(scenario: Scenario, pages: Sequence[VariantPage]) -> tuple[KeyVariant, ...]:
     """The variant that most others differ little from, its neighbours and the largest, up to a handful, as declared."""
     params = {declared.name: declared.params for declared in scenario.variants}
@@ -252,7 +281,13 @@ def _key_variants(scenario: Scenario, pages: Sequence[VariantPage]) -> tuple[Key
     near = sorted(drawn, key=lambda page: apart(middle, page.name))
     chosen = list(dict.fromkeys(page.name for page in (*near[:1], *far, *near[1:])))[:KEY_VARIANTS]
     return tuple(
-        KeyVariant(link=Link(page.name, page.address), timeline=page.timeline, kernels=page.kernels, chain=page.chain)
+        KeyVariant(
+            link=Link(page.name, page.address),
+            timeline=page.timeline,
+            kernels=page.kernels,
+            operators=page.operators,
+            chain=page.chain,
+        )
         for page in drawn
         if page.name in chosen and page.timeline
     )

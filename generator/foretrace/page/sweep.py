@@ -1,4 +1,4 @@
-"""A numeric parameter with three values or more: facts come in, a table and the lines of a figure go out."""
+"""A numeric parameter with three values or more: facts come in, tables and figures over it go out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from foretrace import units
-from foretrace.facts import QUANTITIES, Facts, Params
+from foretrace.facts import QUANTITIES, Facts, Kernel, Params
 from foretrace.page import addresses, cells
-from foretrace.page.models import Cell, Column, Picture, Series, Sweep, Table
+from foretrace.page.models import Cell, Choices, Column, Picture, Series, Sweep, Table
 from foretrace.prediction import Unmeasured
 
 LEAST = 3
@@ -22,6 +22,29 @@ SWEEP = (
     Column(title="Parameter", meaning="The swept parameter and its value."),
     *(cells.head(quantity) for quantity in SHOWN),
     Column(title="Limited by", meaning="What a step's time is limited by; the variant's page has the evidence."),
+)
+
+
+CHOOSING = ("gemm", "attention", "conv")
+"""The families of which a library has many kernels and chooses one by the shape."""
+
+FIELDS = {
+    "tile": "Tile",
+    "stages": "Stages",
+    "cluster": "Cluster",
+    "splitk": "Split K",
+    "layout": "Layout",
+}
+CHOSEN = (
+    Column(title="Variant", meaning="One point of the sweep; links to the variant."),
+    Column(title="Parameter", meaning="The swept parameter and its value."),
+    Column(title="Kernel", meaning="The longest of the family that takes most time; opens to the whole name."),
+    *(
+        Column(title=title, meaning="As the name says; the glossary of kernel names has the terms.")
+        for title in FIELDS.values()
+    ),
+    Column(title="Duration", meaning="Median of one launch over the recorded steps of the first round.", numeric=True),
+    Column(title="Share", meaning="Of all GPU time in the recorded steps.", numeric=True),
 )
 
 
@@ -98,6 +121,65 @@ def pictures(found: Sequence[Line], *, slug: str) -> tuple[Picture, ...]:
                 )
             )
     return tuple(drawn)
+
+
+def choices(found: Sequence[Line], *, slug: str) -> tuple[Picture, ...]:
+    """A figure for each line over which the longest kernel of its main family is not always the same one."""
+    drawn = []
+    for number, line in enumerate(found, 1):
+        rows = _chosen(line)
+        if len({row.name for *_, row in rows}) > 1:
+            labels: dict[tuple[str, str], list[float]] = {}
+            for _, value, row in rows:
+                labels.setdefault((row.label, row.family), []).append(value)
+            drawn.append(
+                Picture(
+                    stem=addresses.picture(slug, f"kernels-{number}"),
+                    title=line.title,
+                    alt=f"The longest {rows[0][2].family} kernel at each {line.parameter}, for {line.title}",
+                    caption=f"The longest {rows[0][2].family} kernel at each {line.parameter}.",
+                    drawing=Choices(
+                        parameter=line.parameter,
+                        rows=tuple((label, family, tuple(values)) for (label, family), values in labels.items()),
+                    ),
+                )
+            )
+    return tuple(drawn)
+
+
+def chosen(found: Sequence[Line], *, slug: str, title: str) -> Table | None:
+    """The longest kernel of the main family at each point, as its name says; None without such a kernel."""
+    rows = tuple(
+        (
+            Cell(text=name, to=addresses.variant(slug, name)),
+            Cell(text=f"{line.parameter} {units.number(value)}", order=f"{value:.9g}"),
+            Cell(text=row.label, kind="code", full=row.name),
+            *(_field(row, field) for field in FIELDS),
+            cells.spread_out(row.duration, "us"),
+            cells.amount(row.share, "share"),
+        )
+        for line in found
+        for name, value, row in _chosen(line)
+    )
+    return Table(caption=f"Which kernel where, {title}", columns=CHOSEN, rows=rows).trimmed() if rows else None
+
+
+def _chosen(line: Line) -> list[tuple[str, float, Kernel]]:
+    """At each point the longest kernel of the family that takes most time over the whole line: one of `CHOOSING`."""
+    every = [row for facts in line.facts for row in _kernels(facts)]
+    main = max(CHOOSING, key=lambda family: sum(row.total_us for row in every if row.family == family))
+    points = zip(line.names, line.values, line.facts, strict=True)
+    longest = ((name, value, [row for row in _kernels(facts) if row.family == main]) for name, value, facts in points)
+    return [(name, value, rows[0]) for name, value, rows in longest if rows]
+
+
+def _kernels(facts: Facts) -> Sequence[Kernel]:
+    """Kernels, longest total first; none where they cannot be trusted."""
+    return () if "activities" in facts.withheld else [row for row in facts.kernels if row.activity == "kernel"]
+
+
+def _field(row: Kernel, field: str) -> Cell:
+    return Cell(text=row.fields[field], kind="code") if field in row.fields else cells.missing("the name does not say")
 
 
 def _series(line: Line, quantity: str) -> Series:

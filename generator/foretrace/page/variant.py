@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from foretrace import units
-from foretrace.facts import QUANTITIES, Call, Check, Facts, Kernel, Link, Timeline
-from foretrace.page import addresses, cells, layers, readings, runs
+from foretrace.facts import QUANTITIES, Check, Facts, Kernel, Link, Timeline
+from foretrace.page import addresses, cells, cpu, layers, pieces, readings, runs
 from foretrace.page import models as page
 from foretrace.page.models import Cell, Column, Notice, Table
 from foretrace.prediction import Unmeasured
@@ -18,6 +18,9 @@ from foretrace.study import LEFT_OUT
 
 ROWS = 200
 """The most rows that a table of names shows; the rest is in the trace."""
+
+OPERATORS = 40
+"""The most operators that the table of what each launches shows."""
 
 GROUPS = {
     "Without the profiler": ("step_us", "dispatch_us", "latency_us", "event_us", "peak_memory_bytes"),
@@ -112,16 +115,6 @@ CHAIN = (
     Column(title="Takes", meaning="Duration on the CPU, its children included.", numeric=True),
     Column(title="Launches", meaning="The GPU work that the call started."),
 )
-CALL = (
-    Column(title="Name", meaning="Of the operator, label or CUDA call."),
-    Column(title="Kind", meaning="Operator, label, runtime call, driver call or the profiler's own overhead."),
-    Column(title="A step", meaning="Occurrences in each recorded step.", numeric=True),
-    Column(title="Outside", meaning="Occurrences outside every recorded step.", numeric=True),
-    Column(title="CPU time", meaning="Over all recorded steps, children included.", numeric=True),
-    Column(title="Self CPU", meaning="The same without its children.", numeric=True),
-    Column(title="Kernels", meaning="GPU kernels launched inside it, over all recorded steps.", numeric=True),
-    Column(title="GPU time", meaning="The durations of the work launched inside it.", numeric=True),
-)
 CHECK = (
     Column(title="Check", meaning="What was looked at in the trace."),
     Column(title="Result", meaning="Whether the figures that need it can be trusted."),
@@ -168,10 +161,16 @@ def build(
         if known and known.kernels
         else None,
         names=names,
+        sequence=pieces.sequence(known, here, names, address=addresses.variant(slug, name), ceilings=run.ceilings)
+        if known
+        else None,
+        operators=cpu.operators(known, here, most=OPERATORS) if known else None,
         steps=_steps(known, here) if known and known.steps else None,
         outside=str(known.outside) if known and not cells.launched_nothing(known.outside) else "",
         chain=_chain(known.chain, here) if known and known.chain else None,
-        calls=_calls(known.calls, here) if known and known.calls else None,
+        calls=cpu.calls(known.calls, here, most=ROWS, left_out=_left_out(len(known.calls)))
+        if known and known.calls
+        else None,
         checks=_checks(known, here) if known and known.checks else None,
         device=_device(outcome, here) if outcome else None,
         notes=known.notes if known else (),
@@ -329,7 +328,7 @@ def _chain(chain: Sequence[Link], here: str) -> Table:
     rows = tuple(
         (
             Cell(text=link.name, kind="code", depth=min(link.depth, 12)),
-            Cell(text=_KINDS[link.kind]),
+            Cell(text=cpu.KINDS[link.kind]),
             cells.amount(link.start_us, "us", typical=1.0),
             cells.amount(link.dur_us, "us", typical=1.0),
             Cell(text=", ".join(link.launched), kind="code") if link.launched else Cell(text=""),
@@ -338,28 +337,6 @@ def _chain(chain: Sequence[Link], here: str) -> Table:
     )
     caption = f"Dispatch chain of a typical step of {here}"
     return Table(caption=caption, columns=columns, rows=rows, left_out=_left_out(len(chain)), tall=True)
-
-
-def _calls(calls: Sequence[Call], here: str) -> Table:
-    on_gpu = any(call.kernels or call.gpu_us for call in calls)
-    rows = tuple(
-        (
-            cells.code(call.name),
-            Cell(text=_KINDS[call.kind]),
-            cells.each(call.per_step),
-            cells.count(call.outside),
-            *(
-                (cells.amount(call.total_us, "us"), cells.amount(call.self_us, "us"))
-                if any(call.per_step)
-                else (cells.missing("it ran outside the recorded steps only"),) * 2
-            ),
-            *((cells.count(call.kernels), cells.amount(call.gpu_us, "us")) if on_gpu else ()),
-        )
-        for call in calls[:ROWS]
-    )
-    columns = CALL if on_gpu else CALL[:6]
-    left_out = _left_out(len(calls))
-    return Table(caption=f"Operators and calls of {here}", columns=columns, rows=rows, left_out=left_out, tall=True)
 
 
 def _passed(check: Check) -> Cell:
@@ -414,11 +391,4 @@ def _left_out(rows: int) -> str:
     return f"{rows - ROWS:,} more rows are in the trace." if rows > ROWS else ""
 
 
-_KINDS = {
-    "op": "operator",
-    "annotation": "label",
-    "runtime": "runtime call",
-    "driver": "driver call",
-    "overhead": "profiler",
-}
 _OTHERS = {"activities": "Counts of GPU work", "bound": "What limits the step"}

@@ -147,7 +147,9 @@ def _page(environment: jinja2.Environment, template: str, address: str, **shown:
 
 def _pictures(pages: Pages) -> Iterator[Picture]:
     for page in pages.scenarios:
-        yield from (picture for picture in (page.samples, page.beside, *page.swept) if picture)
+        alone = (page.samples, page.beside, page.families)
+        yield from (picture for picture in (*alone, *page.rates, *page.swept, *page.choices) if picture)
+        yield from (picture for it in page.comparisons for picture in it.changes)
     yield from (page.timeline for page in pages.variants if page.timeline)
 
 

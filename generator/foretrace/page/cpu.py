@@ -1,0 +1,116 @@
+"""What the CPU does for a step: facts come in, a table of dispatch with and without the profiler goes out.
+
+And operator by operator: how often a step runs it, what it costs the CPU, and what it starts on the GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from foretrace import units
+from foretrace.facts import Call, Facts
+from foretrace.page import addresses, cells
+from foretrace.page.models import Cell, Column, Table
+
+CPU = (
+    Column(title="Variant", meaning="Links to all that is known of it."),
+    *(cells.head(quantity) for quantity in ("dispatch_us", "profiled_step_us", "profiler_factor", "ops")),
+    cells.head("ops_per_kernel"),
+    cells.head("opaque_share"),
+    Column(title="Opaque operator", meaning="The operator that this share is about, in the first round's trace."),
+)
+CALL = (
+    Column(title="Name", meaning="Of the operator, label or CUDA call."),
+    Column(title="Kind", meaning="Operator, label, runtime call, driver call or the profiler's own overhead."),
+    Column(title="Runs a step", meaning="Occurrences in each recorded step.", numeric=True),
+    Column(title="Outside", meaning="Occurrences outside every recorded step.", numeric=True),
+    Column(title="CPU time a step", meaning="Under the profiler, children included; mean of the steps.", numeric=True),
+    Column(title="Self CPU a step", meaning="The same without its children.", numeric=True),
+    Column(title="Kernels a step", meaning="GPU kernels launched inside it, by it or its children.", numeric=True),
+    Column(
+        title="GPU time a step",
+        meaning="Sum of the durations of the kernels, copies and memsets launched inside it.",
+        numeric=True,
+    ),
+)
+OPERATORS = (CALL[0], CALL[2], *CALL[4:])
+KINDS = {
+    "op": "operator",
+    "annotation": "label",
+    "runtime": "runtime call",
+    "driver": "driver call",
+    "overhead": "profiler",
+}
+
+
+def table(found: Mapping[str, Facts], *, slug: str, title: str) -> Table | None:
+    """A row a variant; None where nothing was recorded under the profiler."""
+    if cells.typical(found.values(), "profiled_step_us") is None:
+        return None
+    shown = ("dispatch_us", "profiled_step_us", "profiler_factor", "ops", "ops_per_kernel", "opaque_share")
+    rows = tuple(
+        (
+            Cell(text=name, to=addresses.variant(slug, name)),
+            *(cells.measured(facts, key, typical=cells.typical(found.values(), key)) for key in shown),
+            _opaque(facts),
+        )
+        for name, facts in found.items()
+    )
+    return Table(caption=f"The CPU's side of {title}", columns=CPU, rows=rows).trimmed()
+
+
+def calls(found: Sequence[Call], here: str, *, most: int, left_out: str) -> Table:
+    """All operators, labels and CUDA calls, those with most CPU time first; per step, as everything on a page."""
+    on_gpu = any(call.kernels or call.gpu_us for call in found)
+    columns = CALL if on_gpu else CALL[:-2]
+    rows = tuple(
+        (cells.code(call.name), Cell(text=KINDS[call.kind]), *_counted(call), *_spent(call))[: len(columns)]
+        for call in found[:most]
+    )
+    return Table(
+        caption=f"Operators and calls of {here}", columns=columns, rows=rows, left_out=left_out, tall=True
+    ).trimmed()
+
+
+def operators(facts: Facts, here: str, *, most: int) -> Table | None:
+    """The operators alone, in the order of a step: which of them reach the GPU, and which never do."""
+    order = {link.name: place for place, link in reversed(list(enumerate(facts.chain)))}
+    rows = [call for call in facts.calls if call.kind == "op" and any(call.per_step)]
+    rows.sort(key=lambda call: order.get(call.name, len(order)))
+    if not rows or not facts.kernels or "activities" in facts.withheld:
+        return None
+    return Table(
+        caption=f"Operators of {here}, and what each launches",
+        columns=OPERATORS,
+        rows=tuple((cells.code(call.name), _counted(call)[0], *_spent(call)) for call in rows[:most]),
+        left_out=f"{len(rows) - most} more operators are on the variant's page." if len(rows) > most else "",
+        tall=True,
+    )
+
+
+def opaque(facts: Facts) -> str:
+    """The operator that spends most CPU time outside all that is recorded inside it; "" where none was recorded."""
+    ops = [call for call in facts.calls if call.kind == "op" and any(call.per_step)]
+    return max(ops, key=lambda call: call.self_us).name if ops else ""
+
+
+def _opaque(facts: Facts) -> Cell:
+    name = opaque(facts)
+    return (
+        cells.code(name) if name and "opaque_share" in facts.quantities else cells.missing("no operator was recorded")
+    )
+
+
+def _counted(call: Call) -> tuple[Cell, Cell]:
+    return cells.each(call.per_step), cells.count(call.outside)
+
+
+def _spent(call: Call) -> tuple[Cell, ...]:
+    """CPU time, self CPU time, kernels and GPU time of a mean step; a call that starts nothing says so."""
+    steps = len(call.per_step)
+    if not steps:
+        return (cells.missing("no step was recorded"),) * 4
+    kernels = call.kernels / steps
+    launched = Cell(text=units.number(kernels) if kernels % 1 else f"{kernels:,.0f}", order=f"{kernels:.9g}")
+    gpu = cells.amount(call.gpu_us / steps, "us") if call.gpu_us else Cell(text="none", order="0")
+    return (cells.amount(call.total_us / steps, "us"), cells.amount(call.self_us / steps, "us"), launched, gpu)

@@ -1,0 +1,70 @@
+"""What a change saves in memory traffic: pairs of variants with their declared work come in, a table goes out.
+
+The bytes are arithmetic, made before the run; the time that they should take is held against what was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from foretrace import units
+from foretrace.page import addresses, cells
+from foretrace.page.models import Cell, Column, Table
+from foretrace.page.questions import Pair
+from foretrace.record import Ceilings
+from foretrace.scenario import Work
+
+SAVINGS = (
+    Column(
+        title="Variant", meaning="Links to the variant; its partner differs from it in the compared parameter only."
+    ),
+    Column(
+        title="Bytes a step", meaning="By arithmetic, as declared before the run: the baseline's, and this variant's."
+    ),
+    Column(title="Saved", meaning="The difference in bytes, as declared.", numeric=True),
+    Column(
+        title="Should save",
+        meaning="The saved bytes at the copy bandwidth that this run measured; what a cache keeps costs less.",
+        numeric=True,
+    ),
+    Column(title="GPU busy", meaning="Measured: the baseline's median, and this variant's."),
+    Column(title="Did save", meaning="The difference of these medians.", numeric=True),
+    Column(
+        title="Did over should",
+        meaning="1 where the saved bytes explain the saved time; far from it something else changed, or a cache held "
+        "the bytes.",
+        numeric=True,
+    ),
+)
+
+
+def table(
+    pairs: Sequence[Pair], works: Mapping[str, Work], ceilings: Ceilings, *, slug: str, title: str
+) -> Table | None:
+    """A row for each pair of which both sides' bytes were declared and differ; None where there is none."""
+    rows = tuple(
+        _row(pair, works[pair[0]].bytes, works[pair[2]].bytes, ceilings.copy_gbps, slug=slug)
+        for pair in pairs
+        if pair[0] in works and pair[2] in works and works[pair[0]].bytes != works[pair[2]].bytes
+    )
+    return Table(caption=f"Memory traffic, {title}", columns=SAVINGS, rows=rows).trimmed() if rows else None
+
+
+def _row(pair: Pair, before: float, after: float, speed: float | None, *, slug: str) -> tuple[Cell, ...]:
+    one, ours, name, theirs = pair
+    should = (before - after) / speed / 1e3 if speed else None
+    busy = [
+        None if "gpu_busy_us" in facts.withheld else facts.quantities.get("gpu_busy_us") for facts in (ours, theirs)
+    ]
+    did = busy[0].median - busy[1].median if busy[0] and busy[1] else None
+    unknown = cells.missing("GPU busy time is not known on both sides")
+    both = " → ".join(units.quantity(each.median, "us") for each in busy if each)
+    return (
+        Cell(text=name, detail=f"over {one}", to=addresses.variant(slug, name)),
+        Cell(text=f"{units.quantity(before, 'bytes')} → {units.quantity(after, 'bytes')}", order=f"{after:.9g}"),
+        cells.amount(before - after, "bytes"),
+        cells.amount(should, "us") if should is not None else cells.missing("no copy bandwidth was measured"),
+        unknown if did is None else Cell(text=both),
+        unknown if did is None else cells.amount(did, "us"),
+        unknown if did is None or not should else cells.amount(did / should, "ratio"),
+    )
