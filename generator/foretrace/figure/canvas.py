@@ -28,6 +28,7 @@ Point = tuple[float, float]
 Align = Literal["left", "center", "right"]
 
 _CAP_HEIGHT = 0.73  # of DejaVu Sans, in ems
+_TOLD = 8000  # characters of a description: a chart of many rows states the values of each
 _SETTINGS = {"svg.fonttype": "path", "svg.hashsalt": "foretrace", "hatch.linewidth": 0.6}
 _MOVE, _LINE, _CURVE, _CLOSE = (int(code) for code in (Path.MOVETO, Path.LINETO, Path.CURVE4, Path.CLOSEPOLY))
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -151,7 +152,7 @@ class Canvas:
                 figure.add_artist(artist)
             drawn = BytesIO()
             figure.savefig(drawn, format="svg", metadata=_NO_METADATA)
-        return svg.tidy(drawn.getvalue(), title=printable(title), description=printable(description))
+        return svg.tidy(drawn.getvalue(), title=printable(title), description=printable(description, most=_TOLD))
 
     def _shapes(self, shapes: Sequence[Sequence[Point]], codes: Sequence[int], **look: Any) -> None:
         vertices = [vertex for shape in shapes for vertex in shape]

@@ -12,6 +12,7 @@ from foretrace.figure.frame import (
     TEXT,
     WIDTH,
     draw_caption,
+    draw_parameter,
     draw_title,
 )
 from foretrace.figure.lettering import fit, printable, width
@@ -61,10 +62,9 @@ def sweep(
     plot = Box(MARGIN + AXIS, top, WIDTH - 2 * MARGIN - AXIS - names - 20, HEIGHT)
     across = logarithmic([x for line in series for x in line.x], start=plot.left, end=plot.right)
     up = logarithmic([v for line in series for v in (*line.y, *line.low, *line.high)], start=plot.bottom, end=plot.top)
-    _draw_axes(canvas, plot, across, up, xs=sorted({x for line in series for x in line.x if x > 0}), unit=unit)
-    canvas.text(
-        (plot.left + plot.width / 2, plot.bottom + 25), fit(parameter, plot.width, TEXT), size=TEXT, align="center"
-    )
+    xs = sorted({x for line in series for x in line.x if x > 0})
+    _draw_ground(canvas, plot, up, unit=unit)
+    below = draw_parameter(canvas, across, top=plot.top, bottom=plot.bottom, name=parameter, values=xs)
     ends: list[tuple[float, int]] = []
     for number, line in enumerate(series):
         points = _draw_line(canvas, line, across, up, number=number)
@@ -73,28 +73,20 @@ def sweep(
     for y, number in _apart(ends, lowest=plot.bottom):
         _mark(canvas, [(plot.right + 8, y)], number=number)
         canvas.text((plot.right + 16, y), fit(series[number].label, names, TEXT), size=TEXT)
-    height = draw_caption(canvas, caption, plot.bottom + 44)
+    height = draw_caption(canvas, caption, below)
     lines = ", ".join(line.label for line in series)
     return canvas.svg(height=height, title=title or f"Sweep over {parameter}", description=f"{lines} over {parameter}")
 
 
-def _draw_axes(canvas: Canvas, plot: Box, across: Scale, up: Scale, *, xs: Sequence[float], unit: str) -> None:
-    """Ground, grid and numbers: the measured values themselves below, round values at the left."""
+def _draw_ground(canvas: Canvas, plot: Box, up: Scale, *, unit: str) -> None:
+    """Everything behind the lines but the horizontal axis: the plot's ground, and round numbers at the left."""
     theme = canvas.theme
     canvas.boxes([plot], fill=theme.track)
-    ticks = up.ticks(8)
+    ticks = up.ticks(8, unit)
     canvas.lines(([(plot.left - 3, y), (plot.right, y)] for y in map(up.place, ticks)), colour=theme.grid, line=0.6)
-    canvas.lines(([(x, plot.top), (x, plot.bottom + 3)] for x in map(across.place, xs)), colour=theme.grid, line=0.6)
     for tick in ticks:
         text = tick_label(tick, unit, axis=up)
         canvas.text((plot.left - 6, up.place(tick)), text, size=SMALL, colour=theme.muted, align="right")
-    free_from = -math.inf
-    for x in xs:
-        text, at = f"{x:,.6g}", across.place(x)
-        half = width(text, SMALL) / 2
-        if at - half >= free_from:
-            canvas.text((at, plot.bottom + 11), text, size=SMALL, colour=theme.muted, align="center")
-            free_from = at + half + 4
 
 
 def _draw_line(canvas: Canvas, line: Series, across: Scale, up: Scale, *, number: int) -> list[Point]:

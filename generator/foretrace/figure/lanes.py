@@ -18,15 +18,16 @@ from foretrace.figure.frame import (
     TEXT,
     WIDTH,
     Swatch,
+    draw_axis,
     draw_caption,
-    draw_grid,
+    draw_label,
     draw_legend,
-    draw_tick_labels,
     draw_title,
+    work_swatches,
 )
-from foretrace.figure.lettering import fit, printable, width, wrap
+from foretrace.figure.lettering import fit, printable, width
 from foretrace.figure.scale import Scale, linear
-from foretrace.figure.theme import GROUPS, Group, Theme
+from foretrace.figure.theme import Theme, known
 from foretrace.units import quantity
 
 ROW_HEIGHT = {"steps": 17.0, "cpu": 15.0, "launch": 17.0, "gpu": 29.0}
@@ -82,16 +83,15 @@ def timeline(shown: Timeline, *, theme: Theme, title: str = "") -> bytes:
         An SVG document, 680 points wide, the same bytes for the same arguments.
     """
     canvas = Canvas(WIDTH, theme)
-    bands = _stack(shown.lanes, draw_title(canvas, title))
-    bottom = bands[-1].bottom if bands else MARGIN
+    top = draw_title(canvas, title)
+    bands = _stack(shown.lanes, top)
     scale = linear(0, shown.end_us, start=MARGIN + _gutter(shown.lanes), end=WIDTH - RIGHT)
-    _draw_ground(canvas, bands, scale, borders=shown.borders_us)
+    below = _draw_ground(canvas, bands, scale, top=top, borders=shown.borders_us)
     _draw_arrows(canvas, shown, bands, scale)
     for band in bands:
         _draw_band(canvas, band, scale)
-    top = draw_tick_labels(canvas, scale, bottom, unit="us")
-    top = draw_legend(canvas, _legend([span for lane in shown.lanes for span in lane.spans], theme), top)
-    height = draw_caption(canvas, _caption(shown), top)
+    swatches = _legend([span for lane in shown.lanes for span in lane.spans], theme)
+    height = draw_caption(canvas, _caption(shown), draw_legend(canvas, swatches, below))
     return canvas.svg(height=height, title=title or "Timeline", description=_description(shown))
 
 
@@ -128,8 +128,7 @@ def _look(span: Span, theme: Theme) -> _Look:
 
 
 def _family(span: Span) -> str:
-    family = span.family or ("other" if span.kind == "kernel" else span.kind)
-    return family if family in GROUPS else "other"
+    return known(span.family or span.kind)
 
 
 def _placed(band: _Band, scale: Scale) -> Iterator[tuple[Span, Box]]:
@@ -144,21 +143,18 @@ def _placed(band: _Band, scale: Scale) -> Iterator[tuple[Span, Box]]:
         yield span, Box(left, top + SEAM, max(right - left - seam, NARROWEST), band.row_height - 2 * SEAM)
 
 
-def _draw_ground(canvas: Canvas, bands: Sequence[_Band], scale: Scale, *, borders: Iterable[float]) -> None:
-    """Everything behind the boxes: empty tracks, lane titles, grid lines and step borders."""
-    if not bands:
-        return
-    theme, span = canvas.theme, scale.end - scale.start
-    canvas.boxes((Box(scale.start, b.top, span, b.bottom - b.top) for b in bands), fill=theme.track)
-    top, bottom = bands[0].top, bands[-1].bottom
-    draw_grid(canvas, scale, top=top, bottom=bottom)
+def _draw_ground(
+    canvas: Canvas, bands: Sequence[_Band], scale: Scale, *, top: float, borders: Iterable[float]
+) -> float:
+    """Everything behind the boxes: empty tracks, lane titles, the axis and step borders; gives the y below it."""
+    theme, bottom = canvas.theme, bands[-1].bottom if bands else top
+    canvas.boxes((Box(scale.start, b.top, scale.end - scale.start, b.bottom - b.top) for b in bands), fill=theme.track)
+    below = draw_axis(canvas, scale, top=top, bottom=bottom, unit="us")
     dashes = ([(x, top), (x, bottom)] for x in map(scale.place, borders))
     canvas.lines(dashes, colour=theme.border, line=0.8, dash=(3, 2.4))
     for band in bands:
-        lines = wrap(band.lane.title, scale.start - MARGIN - 6, TEXT)[: max(1, int((band.bottom - band.top) // 12))]
-        middle = (band.top + band.bottom) / 2 - (len(lines) - 1) * 5.5
-        for number, line in enumerate(lines):
-            canvas.text((MARGIN, middle + 11 * number), line, size=TEXT)
+        draw_label(canvas, band.lane.title, Box(MARGIN, band.top, scale.start - MARGIN - 6, band.bottom - band.top))
+    return below
 
 
 def _draw_arrows(canvas: Canvas, shown: Timeline, bands: Sequence[_Band], scale: Scale) -> None:
@@ -256,13 +252,9 @@ def _legend(spans: Sequence[Span], theme: Theme) -> list[Swatch]:
     by_depth = sorted(spans, key=lambda span: -span.depth)
     cpu = {look.legend: look for look in (_look(span, theme) for span in by_depth) if look.legend}
     families = {_family(span) for span in spans if span.kind in {"kernel", "memcpy", "memset"}}
-    gpu: dict[Group, list[str]] = {}
-    for family, group in GROUPS.items():
-        if family in families:
-            gpu.setdefault(group, []).append(family)
     looks = [cpu[name] for name in _CPU_LEGEND if name in cpu]
-    looks += [_Look(fill=theme.gpu[group], legend=", ".join(names)) for group, names in gpu.items()]
-    return [Swatch(text=look.legend, fill=look.fill, edge=look.edge, hatch=look.hatch) for look in looks]
+    swatches = [Swatch(text=look.legend, fill=look.fill, edge=look.edge, hatch=look.hatch) for look in looks]
+    return swatches + work_swatches(families, theme)
 
 
 def _caption(shown: Timeline) -> str:

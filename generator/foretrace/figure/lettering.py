@@ -24,9 +24,12 @@ def font_file(weight: Weight = "regular") -> Path:
     return Path(mpl.get_data_path()) / "fonts" / "ttf" / _FILES[weight]
 
 
-def printable(text: str) -> str:
-    """`text` on one line, in characters the font has; any other character is drawn as `\N{REPLACEMENT CHARACTER}`."""
-    line = " ".join(text[: 4 * _LONGEST].split())[:_LONGEST]
+def printable(text: str, *, most: int = _LONGEST) -> str:
+    """`text` on one line of at most `most` characters, all of which the font has.
+
+    Any other character is drawn as `\N{REPLACEMENT CHARACTER}`.
+    """
+    line = " ".join(text[: 4 * most].split())[:most]
     known = _characters()
     return "".join(c if c.isprintable() and ord(c) in known else "\N{REPLACEMENT CHARACTER}" for c in line)
 
@@ -51,13 +54,19 @@ def fit(text: str, room: float, size: float, weight: Weight = "regular") -> str:
     return f"{line[:kept].rstrip()}…" if kept >= 4 else ""
 
 
-def wrap(text: str, room: float, size: float) -> list[str]:
-    """`text` in lines of at most `room` points, broken between words; a word that is too long is cut."""
+def wrap(text: str, room: float, size: float, *, most: int | None = None) -> list[str]:
+    """`text` in lines of at most `room` points, broken between words; a word that is too long is cut.
+
+    Of more than `most` lines the last one ends in `…`.
+    """
     lines: list[str] = []
     for word in printable(text).split():
         joined = f"{lines[-1]} {word}" if lines else word
         if lines and width(joined, size) <= room:
             lines[-1] = joined
+        elif len(lines) == most:
+            lines[-1] = fit(joined, room, size)
+            break
         else:
             lines.append(fit(word, room, size))
     return lines

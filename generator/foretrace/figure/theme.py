@@ -56,11 +56,16 @@ class Theme:
 
     def work(self, family: str) -> str:
         """The colour of a family of GPU work; an unknown one is `other`."""
-        return self.gpu[GROUPS.get(family, "other")]
+        return self.gpu[GROUPS[known(family)]]
 
     def ink(self, fill: str) -> str:
         """The text colour that reads best on `fill`."""
         return max(self.inks, key=lambda ink: contrast(ink, fill))
+
+
+def known(family: str) -> str:
+    """A family of GPU work as the figures name it: one that has no colour is `other`."""
+    return family if family in GROUPS else "other"
 
 
 def contrast(one: str, other: str) -> float:

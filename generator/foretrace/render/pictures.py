@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from foretrace import figure
 from foretrace.facts import Timeline
-from foretrace.page.models import CpuGpu, Picture, Samples, Sweep
+from foretrace.page.models import Changes, Choices, CpuGpu, Families, Picture, Rates, Samples, Sweep
 
 
 def draw(picture: Picture) -> Iterator[tuple[str, bytes]]:
@@ -27,3 +27,11 @@ def _drawn(picture: Picture, theme: figure.Theme) -> bytes:
             return figure.sweep(
                 shown.series, parameter=shown.parameter, theme=theme, unit=shown.unit, title=picture.title
             )
+        case Choices() as shown:
+            return figure.choices(shown.rows, parameter=shown.parameter, theme=theme, title=picture.title)
+        case Rates() as shown:
+            return figure.rates(shown.rows, theme=theme, title=picture.title, unit=shown.unit)
+        case Changes() as shown:
+            return figure.changes(shown.rows, sides=shown.sides, theme=theme, title=picture.title, unit=shown.unit)
+        case Families() as shown:
+            return figure.families(shown.rows, theme=theme, title=picture.title)
