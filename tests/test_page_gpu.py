@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import facts_builder
 import msgspec
+import pytest
+import studies
 from facts_builder import call, kernel, piece
 
+from foretrace.errors import WrongUsage
 from foretrace.facts import Facts, Kernel, Link, Piece
 from foretrace.page import cpu, fusion, pieces, rates, savings, sweep
+from foretrace.page.holes import Holes
 from foretrace.record import Ceilings
 from foretrace.scenario import Work
 from foretrace.stats import exact
@@ -189,6 +193,34 @@ def test_the_opaque_operator_stands_beside_its_share() -> None:
     assert texts(found, "Opaque CPU share") == ["40.0 %"]
     assert texts(found, "Opaque operator") == ["aten::cudnn"]
     assert cpu.table({"none": facts_builder.facts()}, slug="attention", title="Attention") is None
+
+
+def test_prose_can_ask_for_a_part_a_share_a_resource_and_an_operator() -> None:
+    gate = piece("gate", duration=exact(57.0), tflops=exact(679.0), flops=38.7e9, name=GEMM.format(tile="256x128"))
+    facts = ran(
+        {"mode": "eager"},
+        gate,
+        kernels=[kernel(share=0.75, registers=168, occupancy=0.125), kernel("add", family="pointwise", share=0.25)],
+        calls=[call("aten::addmm", per_step=(3, 3, 3), self_us=30.0), call("aten::t", per_step=(3, 3, 2))],
+    )
+    study = studies.study()
+    found = msgspec.structs.replace(study.investigations["matmul_add"], facts={"eager": facts})
+    holes = Holes(found=found, statements=(), gpu="Test GPU")
+
+    assert holes.part("duration", "gate", "eager") == "57.0 µs"
+    assert holes.part("tflops", "gate", "eager") == "679 TFLOP/s"
+    assert holes.part("flops", "gate", "eager") == "38.7 GFLOP"
+    assert holes.part("name", "gate", "eager") == GEMM.format(tile="256x128")
+    assert holes.part("duration", "down", "eager") is None
+    assert holes.share("gemm", "eager") == "75.0 %"
+    assert holes.geometry("registers", "gemm", "eager") == "168"
+    assert holes.geometry("occupancy", "gemm", "eager") == "12.5 %"
+    assert holes.opaque("eager") == "aten::addmm"
+    assert (holes.calls("aten::addmm", "eager"), holes.calls("aten::t", "eager")) == ("3", "3/3/2")
+    with pytest.raises(WrongUsage, match="no such measure of a part"):
+        holes.part("speed", "gate", "eager")
+    with pytest.raises(WrongUsage, match="no such resource"):
+        holes.geometry("warps", "gemm", "eager")
 
 
 def swept(*rows: Kernel) -> tuple[sweep.Line, ...]:

@@ -11,13 +11,20 @@ import msgspec
 from foretrace import units
 from foretrace.errors import WrongUsage
 from foretrace.facts import QUANTITIES, Facts
-from foretrace.page import addresses, cells
+from foretrace.page import addresses, cells, cpu
 from foretrace.page.models import Link, Statement
-from foretrace.prediction import change, said
+from foretrace.prediction import change, each, per_step, said
 from foretrace.stats import Summary
 from foretrace.study import Investigation
 
 _LONG = 80  # characters of a name that can stand in a sentence
+_PART = {"duration": "us", "tflops": "tflops", "gbps": "gbps", "flops": "flop", "bytes": "bytes", "name": ""}
+_RESOURCES = {
+    "registers": "registers",
+    "shared_bytes": "bytes",
+    "occupancy": "share",
+    "occupancy_reported": "share",
+}
 
 
 class Holes(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +71,47 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
             if row.activity == "kernel" and family in ("", row.family)
         ]
         return tuple(dict.fromkeys(chosen))
+
+    def part(self, measure: str, part: str, variant: str) -> str | None:
+        """A declared part's `duration`, `tflops`, `gbps`, `flops` or `bytes`: `57.3 µs`; or its kernel's `name`."""
+        if measure not in _PART:
+            raise WrongUsage("no such measure of a part", where=measure, remedy=f"one of {', '.join(_PART)}")
+        facts = self._facts(variant)
+        found = next((piece for piece in facts.sequence if piece.part == part), None) if facts else None
+        value: object = getattr(found, measure, None)
+        if isinstance(value, Summary):
+            return units.quantity(value.median, _PART[measure])
+        if isinstance(value, str):
+            return value if len(value) <= _LONG or found is None else found.label
+        return units.quantity(value, _PART[measure]) if isinstance(value, int | float) else None
+
+    def share(self, family: str, variant: str) -> str | None:
+        """A kernel family's share of the GPU's time in the recorded steps: `83.1 %`."""
+        facts = self._facts(variant)
+        rows = facts.kernels if facts and "kernel_us" not in facts.withheld else ()
+        return units.quantity(sum(row.share for row in rows if row.family == family), "share") if rows else None
+
+    def geometry(self, field: str, family: str, variant: str) -> str | None:
+        """A launch resource of the longest kernel of a family: `255`, `12.5 %`; see `facts.Kernel` for the fields."""
+        if field not in _RESOURCES:
+            raise WrongUsage("no such resource", where=field, remedy=f"one of {', '.join(_RESOURCES)}")
+        facts = self._facts(variant)
+        rows = [row for row in (facts.kernels if facts else ()) if row.family == family]
+        value = getattr(rows[0], field) if rows else None
+        return None if value is None else units.quantity(float(value), _RESOURCES[field])
+
+    def opaque(self, variant: str) -> str | None:
+        """The operator that spends most CPU time outside all that is recorded inside it."""
+        facts = self._facts(variant)
+        return (cpu.opaque(facts) or None) if facts else None
+
+    def calls(self, name: str, variant: str) -> str | None:
+        """How often a recorded step runs an operator or a CUDA call of a name: `3`, or `3/3/2` where steps differ."""
+        facts = self._facts(variant)
+        if facts is None or not facts.steps:
+            return None
+        counts = per_step(name, facts.calls, len(facts.steps))
+        return each(counts)
 
     def statement(self, key: str) -> Statement | None:
         """The claim of an id, or the prediction of a number."""

@@ -21,7 +21,9 @@ from foretrace.prediction.basis import (
     Verdict,
     Where,
     change,
+    each,
     fits,
+    per_step,
     said,
     select,
 )
@@ -34,5 +36,5 @@ __all__ = [
     "KINDS", "AllOf", "Appears", "CallKind", "CallsCounted", "Claim", "Counted", "Decoded", "Distinct", "Expectation",
     "Finding", "Frequency", "Geometry", "Kernels", "Kind", "Launches", "LimitedBy", "Measured", "Ordered",
     "PartKernels", "PartWithin", "PrecededBy", "RatioWithin", "Share", "State", "Unmeasured", "Verdict", "Where",
-    "Within", "change", "fits", "judge", "said", "seal", "select",
+    "Within", "change", "each", "fits", "judge", "per_step", "said", "seal", "select",
 ]  # fmt: skip

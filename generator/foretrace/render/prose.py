@@ -48,6 +48,11 @@ class Voice:
             "launched": self.launched,
             "bound": self.bound,
             "kernels": self.kernels,
+            "part": self.part,
+            "share": self.share,
+            "geometry": self.geometry,
+            "opaque": self.opaque,
+            "calls": self.calls,
             "verdict": self.verdict,
             "state": self.state,
             "measured": self.measured,
@@ -81,6 +86,27 @@ class Voice:
         names = self.holes.kernels(variant, family)
         listed = Markup(", ").join(Markup("<code>{}</code>").format(escape(name)) for name in names)
         return self._filled(listed or None, f"kernels({variant}{', ' if family else ''}{family})")
+
+    def part(self, measure: str, part: str, variant: str) -> Markup:
+        """Of a declared part its `duration`, `tflops`, `gbps`, `flops`, `bytes`, or its kernel's `name` as code."""
+        found = self.holes.part(measure, part, variant)
+        return self._filled(found, f"part({measure}, {part}, {variant})", code=measure == "name")
+
+    def share(self, family: str, variant: str) -> Markup:
+        """A kernel family's share of the GPU's time."""
+        return self._filled(self.holes.share(family, variant), f"share({family}, {variant})")
+
+    def geometry(self, field: str, family: str, variant: str) -> Markup:
+        """`registers`, `shared_bytes`, `occupancy` or `occupancy_reported` of the longest kernel of a family."""
+        return self._filled(self.holes.geometry(field, family, variant), f"geometry({field}, {family}, {variant})")
+
+    def opaque(self, variant: str) -> Markup:
+        """The operator with most CPU time that nothing recorded inside it explains, as code."""
+        return self._filled(self.holes.opaque(variant), f"opaque({variant})", code=True)
+
+    def calls(self, name: str, variant: str) -> Markup:
+        """How often a step runs an operator or a CUDA call; `*` in its name stands for anything."""
+        return self._filled(self.holes.calls(name, variant), f"calls({name}, {variant})")
 
     def verdict(self, key: str | int) -> Markup:
         """The verdict on a claim (by id) or on our prediction (by number)."""
@@ -117,12 +143,12 @@ class Voice:
             self.whys[found.key] = Markup(textwrap.dedent(caller()).strip())  # noqa: S704 - a template's own output
         return Markup()
 
-    def _filled(self, text: str | None, hole: str) -> Markup:
+    def _filled(self, text: str | None, hole: str, *, code: bool = False) -> Markup:
         if text is None:
             if hole not in self.gaps:
                 self.gaps.append(hole)
             return escape(GAP)
-        return escape(text)
+        return Markup("<code>{}</code>").format(escape(text)) if code else escape(text)
 
 
 def check(prose: Prose, environment: jinja2.Environment, *, base: str) -> None:
