@@ -182,6 +182,16 @@ def test_a_cpu_has_no_ceilings_and_says_so() -> None:
     assert roofs.measure("cpu") == Ceilings(tflops={}, copy_gbps=None, how="not measured on a CPU")
 
 
+@pytest.mark.parametrize(("capability", "extra"), [((8, 0), set()), ((8, 9), {"fp8"}), ((9, 0), {"fp8"})])
+def test_fp8_has_a_ceiling_where_the_hardware_multiplies_it(
+    monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], extra: set[str]
+) -> None:
+    monkeypatch.setattr(roofs.torch.cuda, "get_device_capability", lambda: capability)
+    for name in ("_tflops", "_fp8_tflops", "_copy_gbps"):
+        monkeypatch.setattr(roofs, name, lambda *_: 1.0)
+    assert set(roofs.measure("cuda").tflops) == {"bf16", "fp16", "tf32", "fp32"} | extra
+
+
 @contextmanager
 def server() -> Iterator[subprocess.Popen[bytes]]:
     """The program, ready for jobs; a module that cannot be imported is no obstacle."""

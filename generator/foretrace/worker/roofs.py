@@ -22,10 +22,11 @@ _DTYPES = {  # name of the ceiling -> dtype and the precision that fp32 products
     "tf32": (torch.float32, "high"),
     "fp32": (torch.float32, "highest"),
 }
+_FP8_SINCE = (8, 9)  # the compute capability whose tensor cores first multiply e4m3
 _HOW = (
-    f"Matrix products of {_SIZE} × {_SIZE} with normally distributed entries, the better of two layouts, and a copy of "
-    f"{_COPY_BYTES >> 30} GiB within the device, counting bytes read and bytes written; medians of up to {_TIMED} "
-    "repetitions timed by CUDA events, warm."
+    f"Matrix products of {_SIZE} × {_SIZE} with normally distributed entries, the better of two layouts (fp8: e4m3 in its "
+    f"one layout, a scale a tensor, fast accumulation, a bf16 result), and a copy of {_COPY_BYTES >> 30} GiB within the "
+    f"device, counting bytes read and bytes written; medians of up to {_TIMED} repetitions timed by CUDA events, warm."
 )
 
 
@@ -36,7 +37,7 @@ def measure(device: DeviceName) -> Ceilings:
     with torch.no_grad():
         torch.manual_seed(0)
         return Ceilings(
-            tflops={name: _tflops(dtype, precision) for name, (dtype, precision) in _DTYPES.items()},
+            tflops={name: _tflops(dtype, precision) for name, (dtype, precision) in _DTYPES.items()} | _fp8(),
             copy_gbps=_copy_gbps(),
             how=_HOW,
         )
@@ -46,8 +47,28 @@ def _tflops(dtype: torch.dtype, precision: str) -> float:
     torch.set_float32_matmul_precision(precision)
     left, right = (torch.randn(_SIZE, _SIZE, device="cuda", dtype=dtype) for _ in range(2))
     out = torch.empty_like(left)
-    fastest = min(_median_ms(partial(torch.mm, left, other, out=out)) for other in (right, right.t()))
-    return 2.0 * _SIZE**3 / fastest / 1e9
+    return _rate(min(_median_ms(partial(torch.mm, left, other, out=out)) for other in (right, right.t())))
+
+
+def _fp8() -> dict[str, float]:
+    """The ceiling of fp8; none where the tensor cores do not multiply it."""
+    if torch.version.hip is not None or torch.cuda.get_device_capability() < _FP8_SINCE:
+        return {}
+    return {"fp8": _fp8_tflops()}
+
+
+def _fp8_tflops() -> float:
+    left, right = (torch.randn(_SIZE, _SIZE, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    one = torch.ones((), device="cuda")
+    multiply = torch._scaled_mm  # noqa: SLF001 - older torch has no public name for it
+    return _rate(
+        _median_ms(partial(multiply, left, right.t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=True))
+    )
+
+
+def _rate(took_ms: float) -> float:
+    """The TFLOP/s of one product."""
+    return 2.0 * _SIZE**3 / took_ms / 1e9
 
 
 def _copy_gbps() -> float:
