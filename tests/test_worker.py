@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -242,3 +244,55 @@ def test_a_job_is_given_up_when_the_one_who_asked_goes_away(tmp_path: Path) -> N
         program.stdin.close()
         assert program.wait(30) == 0
     assert not Path("/proc", (tmp_path / "started").read_text()).exists()
+
+
+def runs(pid: int) -> bool:
+    """Whether a process is there; one that is dead is listed until its parent has looked at it."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_process_stands_ready_after_a_measurement_and_is_replaced_where_it_died(tmp_path: Path) -> None:
+    workload = tmp_path / "scenarios" / "slug" / "workload.py"
+    workload.parent.mkdir(parents=True)
+    workload.write_text(
+        "import os\n"
+        "from pathlib import Path\n"
+        "def build(variant, device):\n"
+        "    Path('pid').write_text(str(os.getpid()))\n"
+        "    return int\n"
+    )
+    task = Trial(device="cpu", workload=str(workload), variant=Variant(name="v", params={}), label="s", title="t")
+    ran, ready = [], []
+    with server() as program:
+        for number in range(3):
+            folder = tmp_path / f"{number}"
+            folder.mkdir()
+            ask(program, Job(folder=str(folder), limit_s=60, task=task))
+            assert msgspec.json.decode(program.stdout.readline(), type=Ended) == Ended(code=0)
+            ran.append(int((folder / "pid").read_text()))
+            (spare,) = children(program.pid)
+            ready.append(spare)
+            if number == 1:
+                os.kill(spare, signal.SIGKILL)
+        assert ran[1] == ready[0]
+        assert ran[2] not in ready
+        program.stdin.close()
+        assert program.wait(30) == 0
+    deadline = time.monotonic() + 30
+    while runs(ready[-1]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_no_process_stands_ready_after_a_job_that_measured_nothing(tmp_path: Path) -> None:
+    with server() as program:
+        ask(program, Job(folder=str(tmp_path), limit_s=60, task=Look(device="cpu")))
+        assert msgspec.json.decode(program.stdout.readline(), type=Ended) == Ended(code=0)
+        assert children(program.pid) == []

@@ -70,5 +70,7 @@ def build() -> Definitions:
             for key, found in QUANTITIES.items()
         ),
         states=tuple(STATES.items()),
-        tables=tuple((re.sub(r"[^a-z]+", "-", title.lower()).strip("-"), title, columns) for title, columns in TABLES.items()),
+        tables=tuple(
+            (re.sub(r"[^a-z]+", "-", title.lower()).strip("-"), title, columns) for title, columns in TABLES.items()
+        ),
     )

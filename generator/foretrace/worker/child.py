@@ -8,8 +8,9 @@ import resource
 import signal
 import sys
 import textwrap
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,24 +19,42 @@ import msgspec
 from foretrace.errors import CannotMeasure, ForetraceError
 from foretrace.files import write_atomically
 from foretrace.record import Reason
-from foretrace.wire import ANSWER, FAILURE, NVML_CHECK, STDERR, Failed, Job, Look, Roofs, Trial
+from foretrace.wire import ANSWER, FAILURE, NVML_CHECK, STDERR, DeviceName, Failed, Job, Look, Roofs, Trial
 from foretrace.worker import process
 
 _LONGEST_MESSAGE = 400
 _PACKAGE = str(Path(__file__).parents[1])
 
 
-def run(job: Job, began: float) -> NoReturn:
-    """Do a job and end this process, without the exit handlers of what it imported.
+def wait(taken: int, tell: int, *, device: DeviceName | None) -> NoReturn:
+    """Do the job that comes through a pipe and end this process, without the exit handlers of what it imported.
 
     Args:
-        job: what to do, and where.
-        began: the monotonic clock, in seconds, when the process was asked for.
+        taken: the file descriptor that the job is read from; where none comes, this process ends.
+        tell: one that a byte is written to when the job is taken, and another once a variant is measured.
+        device: to make ready for meanwhile.
     """
+    process.die_with_parent()
+    os.environ.pop(NVML_CHECK, None)  # meant for the server; here it would make every look for CUDA slow
+    try:
+        if device is not None:
+            from foretrace.worker.device import open_device
+
+            open_device(device)
+        with os.fdopen(taken, "rb") as stream:
+            asked = stream.read()
+        if asked:
+            os.write(tell, b"!")
+            _run(msgspec.json.decode(asked, type=Job), time.monotonic(), measured=lambda: os.write(tell, b"!"))
+    finally:
+        os._exit(1)
+
+
+def _run(job: Job, began: float, *, measured: Callable[[], object]) -> NoReturn:
     code = 1
     try:
         _settle(Path(job.folder))
-        code = _answer(job, began)
+        code = _answer(job, began, measured)
     except SystemExit as ending:  # the workload's, not ours
         code = ending.code if isinstance(ending.code, int) else 1
     except BaseException:  # noqa: BLE001 - nothing may get back into the server's code
@@ -48,9 +67,7 @@ def run(job: Job, began: float) -> NoReturn:
 
 def _settle(folder: Path) -> None:
     """Own session, own folder, own streams; no core file; say where it hangs when asked by SIGUSR1."""
-    os.environ.pop(NVML_CHECK, None)  # meant for the server; here it would make every look for CUDA slow
     os.setsid()
-    process.die_with_parent()
     os.chdir(folder)
     stream = os.open(STDERR, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(stream, 1)
@@ -61,9 +78,9 @@ def _settle(folder: Path) -> None:
     faulthandler.register(signal.SIGUSR1)
 
 
-def _answer(job: Job, began: float) -> int:
+def _answer(job: Job, began: float, measured: Callable[[], object]) -> int:
     try:
-        answer = _perform(job, began)
+        answer = _perform(job, began, measured)
     except CannotMeasure as missing:
         write_atomically(Path(FAILURE), msgspec.json.encode(Failed(reason="unavailable", message=_message(missing))))
         return 1
@@ -75,7 +92,7 @@ def _answer(job: Job, began: float) -> int:
     return 0
 
 
-def _perform(job: Job, began: float) -> msgspec.Struct:
+def _perform(job: Job, began: float, measured: Callable[[], object]) -> msgspec.Struct:
     from foretrace.worker import machine, roofs, trial
 
     match job.task:
@@ -84,7 +101,7 @@ def _perform(job: Job, began: float) -> msgspec.Struct:
         case Roofs(device=device):
             return roofs.measure(device)
         case Trial() as task:
-            return trial.measure(task, began)
+            return trial.measure(task, began, measured=measured)
 
 
 def _without_ours(error: Exception) -> Exception:

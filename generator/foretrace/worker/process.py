@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,16 +29,15 @@ def stop(leader: int) -> None:
             kill(leader, signal.SIGKILL)
 
 
-def sweep() -> None:
-    """Kill and await every process that has this one as its parent, until there is none."""
-    while True:
-        for child in _children():
+def sweep(*, keep: Collection[int] = ()) -> None:
+    """Kill and await every process that has this one as its parent, but those to keep, until there is none."""
+    while left := [child for child in _children() if child not in keep]:
+        for child in left:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
+        for child in left:
+            with suppress(ChildProcessError):
+                os.waitpid(child, 0)
 
 
 def _children() -> list[int]:

@@ -23,9 +23,10 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 
-from foretrace.wire import Ended, Hello, Job
+from foretrace.wire import DeviceName, Ended, Hello, Job
 from foretrace.worker import child, process
 
+_READY_LIMIT_S = 60.0  # for a process to get its CUDA context and take its job
 _DUMP_S = 0.3  # for a process that is about to be killed to write down where it hangs
 
 
@@ -38,8 +39,9 @@ def serve(*, preload: Sequence[str]) -> NoReturn:
     decode = msgspec.json.Decoder(Job).decode
     with suppress(BrokenPipeError):
         _say(answers, _prepare(preload))
+        served = Jobs(jobs=jobs, answers=answers)
         while line := jobs.readline():
-            _say(answers, _perform(decode(line), jobs=jobs, answers=answers))
+            _say(answers, served.perform(decode(line)))
     os._exit(0)  # there is nothing to tidy up, and the interpreter would take its time over torch
 
 
@@ -79,26 +81,76 @@ def _touched_cuda() -> bool:
     return bool(succeeded)
 
 
-def _perform(job: Job, *, jobs: BinaryIO, answers: BinaryIO) -> Ended:
-    """Run a job in a fork; it is over when the process ends, its time is up, or the parent goes away."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    began = time.monotonic()
-    pid = os.fork()
-    if pid == 0:
-        jobs.close()
-        answers.close()
-        child.run(job, began)
-    handle = os.pidfd_open(pid)
-    try:
-        ended, _, _ = select.select([handle, jobs.fileno()], [], [], job.limit_s)
-    finally:
-        os.close(handle)
-    if not ended:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGUSR1)
-        time.sleep(_DUMP_S)
-    process.stop(pid)
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    process.sweep()
-    return Ended(code=status if status >= 0 else None, signal=-status if status < 0 else None, timed_out=not ended)
+class Runner:
+    """A forked process that waits for one job, does it and ends; until then it may make itself ready for a device."""
+
+    def __init__(self, *, device: DeviceName | None, close: Sequence[BinaryIO]) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        taken, given = os.pipe()
+        told, tell = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            for stream in close:
+                stream.close()
+            os.close(given)
+            os.close(told)
+            child.wait(taken, tell, device=device)
+        os.close(taken)
+        os.close(tell)
+        self.handle, self._given, self.told = os.pidfd_open(self.pid), given, told
+
+    def give(self, job: Job) -> bool:
+        """Let it do a job; whether it took it, which a process that could not make itself ready does not."""
+        with suppress(BrokenPipeError), os.fdopen(self._given, "wb") as stream:
+            stream.write(msgspec.json.encode(job))
+        ready, _, _ = select.select([self.told, self.handle], [], [], _READY_LIMIT_S)
+        return self.told in ready and bool(os.read(self.told, 1))
+
+    def end(self) -> int:
+        """Kill it and its group, and return its status as `os.waitstatus_to_exitcode` has it."""
+        process.stop(self.pid)
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.handle)
+        os.close(self.told)
+        return status
+
+
+class Jobs:
+    """Jobs one after the other, each in a process of its own; never two at work at once.
+
+    Once a variant is measured, while its process writes its trace and goes away, the next process gets its CUDA
+    context, so that nothing has to wait for it. It is given its job when the process before it is gone.
+    """
+
+    def __init__(self, *, jobs: BinaryIO, answers: BinaryIO) -> None:
+        self._jobs, self._close = jobs, (jobs, answers)
+        self._spare: Runner | None = None
+
+    def perform(self, job: Job) -> Ended:
+        """Do a job; it is over when the process ends, its time is up, or the parent goes away."""
+        runner = self._start(job)
+        until = time.monotonic() + job.limit_s
+        watched = [runner.handle, runner.told, self._jobs.fileno()]
+        while runner.told in (ready := select.select(watched, [], [], max(0.0, until - time.monotonic()))[0]):
+            watched.remove(runner.told)
+            if os.read(runner.told, 1):
+                self._spare = Runner(device=job.task.device, close=self._close)
+        if not ready:
+            with suppress(ProcessLookupError):
+                os.kill(runner.pid, signal.SIGUSR1)
+            time.sleep(_DUMP_S)
+        status = runner.end()
+        process.sweep(keep=[self._spare.pid] if self._spare else [])
+        return Ended(code=status if status >= 0 else None, signal=-status if status < 0 else None, timed_out=not ready)
+
+    def _start(self, job: Job) -> Runner:
+        """A process that is at the job: the one that stands ready, if it still does, else a new one."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            if spare.give(job):
+                return spare
+            spare.end()
+        runner = Runner(device=None, close=self._close)
+        runner.give(job)
+        return runner

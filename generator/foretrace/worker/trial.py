@@ -38,12 +38,13 @@ class Laps:
         self._last = now
 
 
-def measure(task: Trial, began: float) -> Measured:
+def measure(task: Trial, began: float, *, measured: Callable[[], object]) -> Measured:
     """Measure a variant in this process, leave its trace in the working directory and return the rest.
 
     Args:
         task: what to measure.
-        began: the monotonic clock, in seconds, when the process was asked for.
+        began: the monotonic clock, in seconds, when the process was given its job.
+        measured: is called when nothing is left but to write the trace: what runs beside it disturbs no figure.
     """
     laps, started = Laps(began), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     laps.lap("start")
@@ -64,6 +65,7 @@ def measure(task: Trial, began: float) -> Measured:
             profiler = _profile(step, task, device=device, laps=laps)
             samples, steps = _time(step, device=device, laps=laps)
     peak, after = device.peak_bytes(), device.state()
+    measured()
     window.export(profiler, Path(TRACE).absolute(), title=task.title, private=task.private)
     laps.lap("export")
     found = Round(
