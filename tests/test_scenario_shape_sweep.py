@@ -74,7 +74,9 @@ def test_every_program_computes_what_its_name_says(scenario: Scenario, program: 
     torch.manual_seed(0)
     step = build(msgspec.structs.replace(scenario.variants[0], params=params), "cpu")
     torch.manual_seed(0)
-    x, *weights = (torch.randn(shape, dtype=torch.bfloat16).double() for shape in PROGRAMS[program][1](rows))
+    shapes = PROGRAMS[program][1](rows)
+    x, *weights = (torch.randn(shape, dtype=torch.bfloat16) for shape in shapes)
+    x, weights = x.double(), [(weight / weight.shape[-1] ** 0.5).double() for weight in weights]
     if program == "matmul_add":
         expected = x @ weights[0] + weights[1]
     elif program == "linear":

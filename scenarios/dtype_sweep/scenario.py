@@ -149,9 +149,15 @@ scenario = Scenario(
             where={"dtype": "bf16", "shape": SKINNY},
             because="134 MB are more than twice the L2, so that all of it comes from memory, which large reads get at 4.0 to 4.4 TB/s",
         ),
-        predict.decoded("gemm", "dtype", "bf16", where={"dtype": "bf16"}, because="bf16 operands are in the name"),
-        predict.decoded("gemm", "dtype", "f16", where={"dtype": "fp16"}, because="fp16 operands are in the name"),
-        predict.decoded("gemm", "dtype", "e4m3", where={"dtype": "fp8"}, because="e4m3 operands are in the name"),
+        predict.decoded(
+            "gemm",
+            "dtype",
+            "bf16",
+            where={"dtype": "bf16"},
+            because="a library that compiles a kernel for each type of operand tells them apart by name: t on a Hopper",
+        ),
+        predict.decoded("gemm", "dtype", "f16", where={"dtype": "fp16"}, because="the same with h, for half"),
+        predict.decoded("gemm", "dtype", "e4m3", where={"dtype": "fp8"}, because="the same with q, for a quarter"),
         predict.present(
             "kernel",
             "*tf32*",

@@ -261,7 +261,7 @@ scenario = Scenario(
                 "rows": FULL,
                 "chain": ["layer_norm", "rms_norm", "add_layer_norm", "add_rms_norm", "softmax"],
             },
-            because="as above, with a second look at a row that is still in the L1, and a wait for the slowest thread of a row",
+            because="the rate of an elementwise kernel, less a second look at a row that is still in the L1 and a wait for its slowest thread",
         ),
         predict.within(
             "peak_memory_bytes",

@@ -24,8 +24,8 @@ _DTYPES = {  # name of the ceiling -> dtype and the precision that fp32 products
 }
 _FP8_SINCE = (8, 9)  # the compute capability whose tensor cores first multiply e4m3
 _HOW = (
-    f"Matrix products of {_SIZE} × {_SIZE} with normally distributed entries, the better of two layouts; fp8 is e4m3 in "
-    "the one layout that it has, with a scale a tensor, fast accumulation and a bf16 result. A copy of "
+    f"Matrix products of {_SIZE} × {_SIZE} with normally distributed entries, the better of two layouts; fp8 is e4m3 "
+    "in the one layout that it has, with a scale a tensor, fast accumulation and a bf16 result. A copy of "
     f"{_COPY_BYTES >> 30} GiB within the device, counting bytes read and bytes written. Medians of up to {_TIMED} "
     "repetitions timed by CUDA events, warm."
 )
