@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import facts_builder as known
 import msgspec
 
 from foretrace import Scenario, claim, grid, predict
 from foretrace.facts import Activities, Arrow, Call, Check, Facts, Kernel, Lane, Link, Span, Timeline
-from foretrace.prediction import Unmeasured, judge
+from foretrace.prediction import Claim, Unmeasured, judge
 from foretrace.record import (
     SCHEMA,
     Ceilings,
@@ -31,6 +31,9 @@ from foretrace.record import (
 from foretrace.scenario import Sealed
 from foretrace.stats import summarise
 from foretrace.study import Investigation, Judged, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RUN = "2026-11-30-test-gpu"
 HOSTILE = (
@@ -264,6 +267,31 @@ def study(**head: Any) -> Study:
             outcomes={"matmul_add": outcomes},
         ),
         investigations={"matmul_add": _investigation(facts, outcomes)},
+    )
+
+
+def carrying(**claims: Sequence[Claim]) -> Study:
+    """A study whose scenarios, by slug, have the same facts and carry these claims and no predictions."""
+    plain = study()
+    (known,) = plain.investigations.values()
+    (outcomes,) = plain.record.outcomes.values()
+    return msgspec.structs.replace(
+        plain,
+        record=msgspec.structs.replace(plain.record, outcomes=dict.fromkeys(claims, outcomes)),
+        investigations={slug: _carrying(known, slug, carried) for slug, carried in claims.items()},
+    )
+
+
+def _carrying(known: Investigation, slug: str, claims: Sequence[Claim]) -> Investigation:
+    scenario = msgspec.structs.replace(SCENARIO, title=f"The {slug}", predictions=(), claims=tuple(claims))
+    return msgspec.structs.replace(
+        known,
+        sealed=msgspec.structs.replace(SEALED, slug=slug, scenario=scenario),
+        predictions=(),
+        claims=tuple(
+            Judged(expectation=made.expectation, verdict=judge(made.expectation, known.facts), claim=made)
+            for made in claims
+        ),
     )
 
 

@@ -363,11 +363,16 @@ def test_every_column_that_a_page_shows_is_defined() -> None:
     assert shown - known == set()
 
 
-@pytest.mark.parametrize("name", ["index", "README", "definitions"])
+@pytest.mark.parametrize("name", ["index", "README", "definitions", "claims"])
 def test_no_name_takes_the_place_of_a_generated_page(name: str) -> None:
     found = {addresses.scenario(name), addresses.variant("matmul_add", name)}
 
-    assert not found & {"reports/index.md", "reports/definitions.md", "reports/matmul-add/index.md"}
+    assert not found & {
+        "reports/index.md",
+        "reports/definitions.md",
+        "reports/claims.md",
+        "reports/matmul-add/index.md",
+    }
     assert not any(address.casefold().endswith("/readme.md") for address in found)
 
 

@@ -32,6 +32,7 @@ GOLDEN = {
     "front.md": "reports/index.md",
     "scenario.md": "reports/matmul-add.md",
     "variant.md": "reports/matmul-add/64-eager.md",
+    "claims.md": "reports/claims.md",
     "failed.md": "reports/matmul-add/8192-compile.md",
 }
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import msgspec
 
 from foretrace.facts import Timeline
-from foretrace.page import definitions, front, glossary, runs, scenario
+from foretrace.page import claims, definitions, front, glossary, runs, scenario
 from foretrace.page.holes import Holes
-from foretrace.page.models import Definitions, FrontPage, Glossary, ScenarioPage, VariantPage
+from foretrace.page.models import ClaimsPage, Definitions, FrontPage, Glossary, ScenarioPage, VariantPage
 from foretrace.study import Study
 
 __all__ = ["Holes", "Pages", "build", "newest"]
@@ -29,6 +29,7 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a site shows of its runs."""
 
     front: FrontPage
+    claims: ClaimsPage
     definitions: Definitions
     glossary: Glossary
     scenarios: tuple[ScenarioPage, ...]
@@ -64,8 +65,10 @@ def build(
         scenarios.append(made)
         variants.extend(theirs)
         holes[slug] = Holes(found=found, statements=made.statements, gpu=made.run.device)
+    published = claims.build(scenarios)
     return Pages(
-        front=front.build(scenarios),
+        front=front.build(scenarios, published),
+        claims=published,
         definitions=definitions.build(),
         glossary=glossary.build(),
         scenarios=tuple(scenarios),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 REPORTS = "reports"
 FRONT = f"{REPORTS}/index.md"
+CLAIMS = f"{REPORTS}/claims.md"
 DEFINITIONS = f"{REPORTS}/definitions.md"
 GLOSSARY = f"{REPORTS}/kernel-names.md"
 
 _TAKEN = {
     "index",
     "readme",
+    "claims",
     "definitions",
     "kernel-names",
 }  # by generated pages, or by names that a site builder reads as `index`

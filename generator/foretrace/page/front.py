@@ -7,7 +7,19 @@ from collections.abc import Sequence
 import msgspec
 
 from foretrace.page import addresses, cells
-from foretrace.page.models import Cell, Column, FrontPage, Link, Mismatch, Notice, ScenarioPage, Score, Table
+from foretrace.page.models import (
+    Cell,
+    ClaimsPage,
+    Column,
+    FrontPage,
+    Link,
+    Mismatch,
+    Notice,
+    ScenarioPage,
+    Score,
+    Statement,
+    Table,
+)
 from foretrace.page.statements import score
 
 SCENARIOS = (
@@ -25,14 +37,14 @@ SCENARIOS = (
 )
 
 
-def build(pages: Sequence[ScenarioPage]) -> FrontPage:
-    """The page that lists all others."""
+def build(pages: Sequence[ScenarioPage], published: ClaimsPage) -> FrontPage:
+    """The page that lists all others; a claim counts once there, however many scenarios carry it."""
     return FrontPage(
         address=addresses.FRONT,
         runs=tuple({page.run.id: page.run for page in pages}.values()),
         scores=(
-            score("Our predictions", [said for page in pages for said in page.predictions]),
-            score("Published claims", [said for page in pages for said in page.claims]),
+            score("Our predictions", [said.state for page in pages for said in page.predictions]),
+            published.score,
         ),
         mismatches=tuple(
             Mismatch(slug=page.slug, scenario=page.title, to=page.address, statement=said)
@@ -50,8 +62,8 @@ def _scenarios(pages: Sequence[ScenarioPage]) -> Table:
         (
             Cell(text=page.title, to=page.address),
             Cell(text=page.question),
-            _counts(score("", page.predictions)),
-            _counts(score("", page.claims)),
+            _counts(page.predictions),
+            _counts(page.claims),
             Cell(text=f"{len(page.variants.rows) - len(page.failures)} of {len(page.variants.rows)}"),
             _noise(page),
             Cell(text=page.run.device, detail=page.run.date),
@@ -61,7 +73,8 @@ def _scenarios(pages: Sequence[ScenarioPage]) -> Table:
     return Table(caption="Scenarios", columns=SCENARIOS, rows=rows)
 
 
-def _counts(counted: Score) -> Cell:
+def _counts(said: Sequence[Statement]) -> Cell:
+    counted = score("", [statement.state for statement in said])
     if counted.total == "0":
         return Cell(text="none")
     return Cell(text=f"{counted.held} of {counted.total} held", detail=_rest(counted))

@@ -187,7 +187,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]  # the same, one by one
     more: str  # what `lines` leaves out, in words
     evidence: tuple[Evidence, ...]
-    figure: str = ""  # as published
+    parts_held: str = ""  # of several, where it did not hold: `2 of 3 parts held`
+    figure: str = ""  # as published; "" where the source gives none
     on: str = ""
     source: str = ""
 
@@ -379,6 +380,53 @@ class FrontPage(msgspec.Struct, frozen=True, kw_only=True):
     mismatches: tuple[Mismatch, ...]
     scenarios: Table
     failures: tuple[tuple[Link, Notice], ...]
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What one scenario found of a published claim."""
+
+    slug: str
+    scenario: Link  # its title, and the claim's place on its page
+    device: str
+    statement: Statement
+
+
+class PublishedClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim as the first scenario that carries it says it, with one verdict from all that do."""
+
+    key: str
+    anchor: str
+    words: str
+    state: State
+    parts_held: str  # where one scenario alone judged it
+    figure: str
+    on: str
+    source: str
+    judgements: tuple[Judgement, ...]
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """The claims that were published in one place."""
+
+    anchor: str
+    title: str  # the address without its scheme
+    to: str  # "" where none was given
+    claims: tuple[PublishedClaim, ...]
+
+
+class ClaimsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Every published claim of every scenario."""
+
+    address: str
+    score: Score
+    setting: str  # where the published figures were measured, and where ours
+    reach: tuple[tuple[Link, tuple[str, ...]], ...]  # by scenario
+    sources: tuple[Source, ...]
+
+    @property
+    def claims(self) -> tuple[PublishedClaim, ...]:
+        """All of them, in the order of the page."""
+        return tuple(claim for source in self.sources for claim in source.claims)
 
 
 class Library(msgspec.Struct, frozen=True, kw_only=True):

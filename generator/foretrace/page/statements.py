@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from foretrace.facts import Params
 from foretrace.page import addresses
 from foretrace.page.models import Evidence, Line, Link, Said, Score, Statement
-from foretrace.prediction import AllOf, Kind, State, Verdict, Where
+from foretrace.prediction import AllOf, Finding, Kind, State, Verdict, Where, fits
 from foretrace.study import Investigation, Judged
 
 STATES: dict[State, str] = {
@@ -27,15 +28,13 @@ LINES, VARIANTS, SHORT = 3, 2, 180
 
 def statements(found: Investigation) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     """The predictions, numbered from 1, and the claims, under their ids."""
-    slug = found.sealed.slug
-    predictions = (_statement(slug, judged, key=str(number)) for number, judged in enumerate(found.predictions, 1))
-    claims = (_statement(slug, judged, key=judged.claim.id) for judged in found.claims if judged.claim)
+    predictions = (_statement(found, judged, key=str(number)) for number, judged in enumerate(found.predictions, 1))
+    claims = (_statement(found, judged, key=judged.claim.id) for judged in found.claims if judged.claim)
     return tuple(predictions), tuple(claims)
 
 
-def score(title: str, counted: Iterable[Statement]) -> Score:
+def score(title: str, states: Sequence[State]) -> Score:
     """How many came out how."""
-    states = [statement.state for statement in counted]
     held, refuted, undecided = (str(states.count(state)) for state in ("held", "refuted", "undecided"))
     return Score(title=title, held=held, refuted=refuted, undecided=undecided, total=str(len(states)))
 
@@ -46,17 +45,18 @@ def where(asked: Where) -> str:
     return ", ".join(said)
 
 
-def _statement(slug: str, judged: Judged, *, key: str) -> Statement:
-    claim, verdict = judged.claim, judged.verdict
+def _statement(found: Investigation, judged: Judged, *, key: str) -> Statement:
+    slug, claim, verdict = found.sealed.slug, judged.claim, judged.verdict
     kind: Literal["prediction", "claim"] = "claim" if claim else "prediction"
     parts = tuple(_parts(judged.expectation))
-    lines = tuple(_deciding(slug, verdict, about=parts[0].text if claim and len(parts) == 1 else ""))
+    params = {name: known.params for name, known in found.facts.items()}
+    lines = tuple(_deciding(slug, verdict, about=parts[0].describe() if claim and len(parts) == 1 else ""))
     return Statement(
         key=key,
         anchor=f"{kind}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', key)}",
         kind=kind,
         words=claim.statement if claim else "",
-        parts=parts,
+        parts=tuple(Said(text=part.describe(), where=where(part.where)) for part in parts),
         because=judged.expectation.because,
         state=verdict.state,
         measured=_short(verdict.measured),
@@ -71,10 +71,28 @@ def _statement(slug: str, judged: Judged, *, key: str) -> Statement:
             )
             for finding in verdict.findings
         ),
-        figure=claim.figure if claim else "",
-        on=claim.on if claim else "",
+        parts_held="" if verdict.state == "held" else _parts_held(parts, verdict.findings, params),
+        figure=_given(claim.figure) if claim else "",
+        on=_given(claim.on) if claim else "",
         source=claim.source if claim else "",
     )
+
+
+def _parts_held(parts: Sequence[Kind], findings: Sequence[Finding], params: Mapping[str, Params]) -> str:
+    """How many parts of a statement held for all that they were said of; "" where it was not looked at part by part.
+
+    A finding names its part in words; parts of the same words are told apart by the variants that they speak of.
+    """
+    if len(parts) == 1 or not any(finding.part for finding in findings):
+        return ""
+    words = [part.describe() for part in parts]
+    held = 0
+    for part, said in zip(parts, words, strict=True):
+        theirs = [finding for finding in findings if finding.part == said]
+        if words.count(said) > 1:
+            theirs = [finding for finding in theirs if finding.about and fits(params[finding.about[0]], part.where)]
+        held += bool(theirs) and all(finding.state == "held" for finding in theirs)
+    return f"{held} of {len(parts)} parts held"
 
 
 def _deciding(slug: str, verdict: Verdict, *, about: str) -> Iterator[Line]:
@@ -95,6 +113,11 @@ def _deciding(slug: str, verdict: Verdict, *, about: str) -> Iterator[Line]:
         )
 
 
+def _given(text: str) -> str:
+    """A claim's figure or GPU; "" where the source gives none."""
+    return "" if text == "–" else text
+
+
 def _links(slug: str, names: Iterable[str]) -> tuple[Link, ...]:
     return tuple(Link(name, addresses.variant(slug, name)) for name in names)
 
@@ -103,9 +126,9 @@ def _short(text: str) -> str:
     return text if len(text) <= SHORT else f"{text[:SHORT].rstrip()}…"
 
 
-def _parts(expectation: Kind) -> Iterator[Said]:
+def _parts(expectation: Kind) -> Iterator[Kind]:
     if isinstance(expectation, AllOf):
         for part in expectation.parts:
             yield from _parts(part)
     else:
-        yield Said(text=expectation.describe(), where=where(expectation.where))
+        yield expectation

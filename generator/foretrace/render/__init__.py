@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from foretrace.facts import Facts
 from foretrace.page import Pages
-from foretrace.page.models import FrontPage, Picture, ScenarioPage
+from foretrace.page.models import Picture, ScenarioPage
 from foretrace.page.readings import CONFIDENCE
 from foretrace.render import data, pictures
 from foretrace.render.escape import escape, heading, joined, printed
@@ -29,6 +29,10 @@ __all__ = ["Prose", "markdown", "render"]
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 _BASE = "scenario.md.j2"
 _STATES = ("held", "refuted", "undecided")
+_OWN_PLACE = re.compile(r"(\]\(<?|^ *\[[^]]+\]: *<?)#", re.MULTILINE)  # of a Markdown link, in the text or below it
+
+Whys = Mapping[str, Mapping[str, Markup]]
+"""Authors' reasons: by scenario, then by the statement's key."""
 
 
 def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, bytes]:
@@ -41,14 +45,21 @@ def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, b
     Raises:
         WrongUsage: an author's template has a mistake; file and line are named.
     """
-    files = {address: text.encode() for address, text in markdown(pages, prose=prose).items()}
-    files |= dict(_data(pages))
+    texts, whys = _written(pages, prose)
+    files = {address: text.encode() for address, text in texts.items()}
+    files |= dict(_data(pages, whys))
     files |= {address: drawn for picture in _pictures(pages) for address, drawn in pictures.draw(picture)}
     return {PurePosixPath(address): files[address] for address in sorted(files)}
 
 
 def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
     """The text of every page, by its address: `render` without images and data."""
+    texts, _ = _written(pages, prose)
+    return texts
+
+
+def _written(pages: Pages, prose: Mapping[str, Prose]) -> tuple[dict[str, str], Whys]:
+    """Every page's text, and the reasons that the prose gave."""
     environment = _environment(prose)
     texts: dict[str, str] = {}
     whys: dict[str, dict[str, Markup]] = {}
@@ -61,14 +72,15 @@ def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
     for one in pages.variants:
         shown = {"page": one, "data": _facts_file(one.address), "confidence": tuple(CONFIDENCE.items())}
         texts[one.address] = _page(environment, "variant.md.j2", one.address, **shown)
-    texts[pages.front.address] = _front(environment, pages.front, whys, gaps)
+    texts[pages.front.address] = _front(environment, pages, whys, gaps)
+    texts[pages.claims.address] = _claims(environment, pages, whys)
     found = pages.definitions
     texts[found.address] = _page(
         environment, "definitions.md.j2", found.address, page=found, states=found.states, tables=found.tables
     )
     names = pages.glossary
     texts[names.address] = _page(environment, "glossary.md.j2", names.address, page=names)
-    return {address: _tidy(text) for address, text in texts.items()}
+    return {address: _tidy(text) for address, text in texts.items()}, whys
 
 
 def relative(to: str, *, here: str) -> Markup:
@@ -125,9 +137,8 @@ def _scenario(environment: jinja2.Environment, page: ScenarioPage, voice: Voice,
         raise mistake from error
 
 
-def _front(
-    environment: jinja2.Environment, page: FrontPage, whys: Mapping[str, Mapping[str, Markup]], gaps: list[str]
-) -> str:
+def _front(environment: jinja2.Environment, pages: Pages, whys: Whys, gaps: list[str]) -> str:
+    page = pages.front
     explained = [it for it in page.mismatches if it.statement.key in whys[it.slug]]
     unexplained = [it for it in page.mismatches if it not in explained]
     return _page(
@@ -135,10 +146,29 @@ def _front(
         "front.md.j2",
         page.address,
         page=page,
+        claimed=bool(pages.claims.sources),
         gaps=gaps,
         explained=explained,
         unexplained=unexplained,
     )
+
+
+def _claims(environment: jinja2.Environment, pages: Pages, whys: Whys) -> str:
+    page = pages.claims
+    moved = {
+        scenario.slug: {key: _moved(why, scenario.address) for key, why in whys[scenario.slug].items()}
+        for scenario in pages.scenarios
+    }
+    csv, json = _claims_files(page.address)
+    return _page(environment, "claims.md.j2", page.address, page=page, whys=moved, csv=csv, json=json)
+
+
+def _moved(why: Markup, address: str) -> Markup:
+    """A reason as it stands on another page of its folder: where it links to a place of its own page, it still does."""
+    name = quote(posixpath.basename(address))
+    text = re.sub(r"""(\bhref=["'])#""", rf"\g<1>{name.removesuffix('.md')}.html#", str(why))
+    text = _OWN_PLACE.sub(rf"\g<1>{name}#", text)
+    return Markup(text)  # noqa: S704 - it was markup before
 
 
 def _page(environment: jinja2.Environment, template: str, address: str, **shown: object) -> str:
@@ -153,7 +183,11 @@ def _pictures(pages: Pages) -> Iterator[Picture]:
     yield from (page.timeline for page in pages.variants if page.timeline)
 
 
-def _data(pages: Pages) -> Iterator[tuple[str, bytes]]:
+def _data(pages: Pages, whys: Whys) -> Iterator[tuple[str, bytes]]:
+    csv, json = _claims_files(pages.claims.address)
+    rows = data.claims(pages.claims, whys)
+    yield csv, data.table(rows)
+    yield json, data.listed(rows)
     for page in pages.scenarios:
         found = pages.holes[page.slug].found
         yield _csv_file(page.address), data.quantities(found)
@@ -161,6 +195,11 @@ def _data(pages: Pages) -> Iterator[tuple[str, bytes]]:
         known = pages.holes[one.slug].found.facts[one.name]
         if isinstance(known, Facts):
             yield _facts_file(one.address), data.known(known)
+
+
+def _claims_files(address: str) -> tuple[str, str]:
+    stem = address.removesuffix(".md")
+    return f"{stem}.csv", f"{stem}.json"
 
 
 def _csv_file(address: str) -> str:
