@@ -198,7 +198,7 @@ scenario = Scenario(
                 predict.different_kernels(between={"dtype": ("bf16", "fp8")}, family="gemm", where={"shape": SKINNY}),
                 *(predict.distinct("gemm", "name", (len(DTYPES), None), where={"shape": size}) for size in SQUARES),
             ),
-            figure="to be measured",
+            figure="–",
             on=A100,
             source=PART_2,
         ),

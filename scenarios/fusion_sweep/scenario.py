@@ -288,7 +288,7 @@ scenario = Scenario(
             "S-04",
             "Inductor makes one kernel of every chain of activation, normalization and residual that holds no matrix product.",
             predict.count("kernel", 1, where={**COMPILE, "chain": FUSIBLE}),
-            figure="to be measured",
+            figure="–",
             on=A100,
             source=PART_2,
         ),

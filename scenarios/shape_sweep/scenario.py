@@ -334,7 +334,7 @@ scenario = Scenario(
                     for program in ("matmul_add", "linear", "geglu_mlp")
                 )
             ),
-            figure="to be measured",
+            figure="–",
             on=A100,
             source=PART_2,
         ),
@@ -360,7 +360,7 @@ scenario = Scenario(
                     where={"program": "geglu_mlp", "rows": 8192},
                 ),
             ),
-            figure="to be measured",
+            figure="–",
             on=A100,
             source=PART_2,
         ),
