@@ -85,6 +85,13 @@ def test_an_interval_without_an_end_stays_on_the_paper():
     assert all(x <= 680 for points in drawn for x, _ in points)
 
 
+def test_a_rate_of_endless_digits_leaves_room_for_the_bars():
+    document = figure.rates([("a", sampled(1e300, 1e299, 1.1e300), 1e301)], theme=LIGHT)
+    ((left, right, _),) = boxes(document, LIGHT.series[0])
+    assert right - left > 100
+    assert drawn_text(document) < 300
+
+
 # ── families ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -104,4 +104,4 @@ def from_zero(values: Iterable[float], *, start: float, end: float) -> Scale:
 def tick_label(value: float, unit: str, *, axis: Scale) -> str:
     """The text of a tick: `0`, `250 µs`, `1.5 ms`; one unit for a linear axis, each its own on a logarithmic one."""
     step, name = scale(unit, value if axis.decades else axis.high)
-    return f"{value / step:,.6g} {name}".rstrip() if value else "0"
+    return f"{value / step:,.10g} {name}".rstrip() if value else "0"
