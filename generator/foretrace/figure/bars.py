@@ -74,7 +74,7 @@ def rates(
     for (_, found, ceiling), middle in zip(drawn, track.middles, strict=True):
         wide = max(axis.place(found.median) - axis.start, NARROWEST)
         canvas.boxes([Box(axis.start, middle - BAR / 2, wide, BAR)], fill=theme.series[0])
-        draw_whisker(canvas, found, axis, middle, half=4)
+        draw_whisker(canvas, found, axis, middle, half=4, rim=theme.background)
         if ceiling:
             canvas.lines([upright(axis.place(ceiling), middle, half=ROW / 2 - 2)], colour=theme.text, line=2.4)
     height = draw_caption(canvas, caption or READ_RATES, below)

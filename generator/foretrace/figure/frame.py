@@ -91,12 +91,19 @@ def draw_label(canvas: Canvas, label: str, box: Box) -> None:
         canvas.text((box.left, y), line, size=TEXT)
 
 
-def draw_whisker(canvas: Canvas, found: Summary, scale: Scale, y: float, *, half: float) -> None:
-    """The interval of a median, with ends `half` points high; nothing where it is a single point."""
+def draw_whisker(
+    canvas: Canvas, found: Summary, scale: Scale, y: float, *, half: float, rim: str | None = None
+) -> None:
+    """The interval of a median, with ends `half` points high; nothing where it is a single point.
+
+    A `rim` in another colour sets it off a bar.
+    """
     if found.high > found.low:
         low, high = scale.place(found.low), scale.place(found.high)
-        canvas.lines([[(low, y), (high, y)]], colour=canvas.theme.text, line=1)
-        canvas.lines([upright(low, y, half=half), upright(high, y, half=half)], colour=canvas.theme.text, line=1)
+        lines = [[(low, y), (high, y)], upright(low, y, half=half), upright(high, y, half=half)]
+        if rim:
+            canvas.lines(lines, colour=rim, line=2.6)
+        canvas.lines(lines, colour=canvas.theme.text, line=1)
 
 
 def upright(x: float, y: float, *, half: float) -> list[Point]:

@@ -93,7 +93,7 @@ def cpu_gpu(rows: Sequence[tuple[str, Summary, Summary]], *, theme: Theme, title
         for found, colour, y in zip(pair, colours, (middle - 6.5, middle + 6.5), strict=True):
             end = scale.place(found.median)
             canvas.boxes([Box(scale.start, y - 5.5, max(end - scale.start, 0.8), 11)], fill=colour)
-            draw_whisker(canvas, found, scale, y, half=3)
+            draw_whisker(canvas, found, scale, y, half=3, rim=theme.background)
             at = (max(end, scale.place(found.high)) + 5, y)
             canvas.text(at, quantity(found.median, "us"), size=SMALL)
     swatches = [Swatch(text=name, fill=colour) for name, colour in zip(names, colours, strict=True)]
