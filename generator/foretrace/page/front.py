@@ -50,7 +50,7 @@ def build(pages: Sequence[ScenarioPage], published: ClaimsPage) -> FrontPage:
             Mismatch(slug=page.slug, scenario=page.title, to=page.address, statement=said)
             for page in pages
             for said in page.statements
-            if said.state != "held"
+            if said.mismatch
         ),
         scenarios=_scenarios(pages),
         failures=_failures(pages),

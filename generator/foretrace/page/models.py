@@ -183,6 +183,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[Said, ...]
     because: str
     state: State
+    untold: str  # why this run could not have told, in words; "" where it was judged
     measured: str  # what decided it, in short
     lines: tuple[Line, ...]  # the same, one by one
     more: str  # what `lines` leaves out, in words
@@ -191,6 +192,11 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     figure: str = ""  # as published; "" where the source gives none
     on: str = ""
     source: str = ""
+
+    @property
+    def mismatch(self) -> bool:
+        """Whether what was measured is not what was said, or does not decide it: what asks for a reason."""
+        return self.state != "held" and not self.untold
 
 
 class Seal(msgspec.Struct, frozen=True, kw_only=True):

@@ -87,7 +87,7 @@ def build(
     )
     swept, measured, title = sweep.lines(found.facts), _measured(found), sealed.scenario.title
     works = {declared.name: declared.work for declared in sealed.scenario.variants if declared.work}
-    predictions, claims = statements.statements(found)
+    predictions, claims = statements.statements(found, run.environment)
     return (
         ScenarioPage(
             slug=slug,

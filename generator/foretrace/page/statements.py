@@ -9,7 +9,8 @@ from typing import Literal
 from foretrace.facts import Params
 from foretrace.page import addresses
 from foretrace.page.models import Evidence, Line, Link, Said, Score, Statement
-from foretrace.prediction import AllOf, Finding, Kind, State, Verdict, Where, fits
+from foretrace.prediction import AllOf, Finding, Kind, State, Unmeasured, Verdict, Where, fits
+from foretrace.record import Environment
 from foretrace.study import Investigation, Judged
 
 STATES: dict[State, str] = {
@@ -26,11 +27,15 @@ LINES, VARIANTS, SHORT = 3, 2, 180
 """The most findings beside a verdict, variants beside a finding, and characters of a finding; the evidence has all."""
 
 
-def statements(found: Investigation) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
-    """The predictions, numbered from 1, and the claims, under their ids."""
-    predictions = (_statement(found, judged, key=str(number)) for number, judged in enumerate(found.predictions, 1))
-    claims = (_statement(found, judged, key=judged.claim.id) for judged in found.claims if judged.claim)
-    return tuple(predictions), tuple(claims)
+def statements(found: Investigation, environment: Environment) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """The predictions, numbered from 1, and the claims, under their ids; on this machine."""
+    numbered = [(str(number), judged) for number, judged in enumerate(found.predictions, 1)]
+    claimed = [(judged.claim.id, judged) for judged in found.claims if judged.claim]
+    predictions, claims = (
+        tuple(_statement(found, judged, key=key, untold=_untold(found, judged, environment)) for key, judged in each)
+        for each in (numbered, claimed)
+    )
+    return predictions, claims
 
 
 def score(title: str, states: Sequence[State]) -> Score:
@@ -45,7 +50,7 @@ def where(asked: Where) -> str:
     return ", ".join(said)
 
 
-def _statement(found: Investigation, judged: Judged, *, key: str) -> Statement:
+def _statement(found: Investigation, judged: Judged, *, key: str, untold: str) -> Statement:
     slug, claim, verdict = found.sealed.slug, judged.claim, judged.verdict
     kind: Literal["prediction", "claim"] = "claim" if claim else "prediction"
     parts = tuple(_parts(judged.expectation))
@@ -59,6 +64,7 @@ def _statement(found: Investigation, judged: Judged, *, key: str) -> Statement:
         parts=tuple(Said(text=part.describe(), where=where(part.where)) for part in parts),
         because=judged.expectation.because,
         state=verdict.state,
+        untold=untold,
         measured=_short(verdict.measured),
         lines=lines[:LINES],
         more=f"and {len(lines) - LINES} more" if len(lines) > LINES else "",
@@ -93,6 +99,24 @@ def _parts_held(parts: Sequence[Kind], findings: Sequence[Finding], params: Mapp
             theirs = [finding for finding in theirs if finding.about and fits(params[finding.about[0]], part.where)]
         held += bool(theirs) and all(finding.state == "held" for finding in theirs)
     return f"{held} of {len(parts)} parts held"
+
+
+def _untold(found: Investigation, judged: Judged, environment: Environment) -> str:
+    """Why this run could not have told; "" where it was judged, or is undecided in spite of what was measured."""
+    if judged.verdict.state != "undecided":
+        return ""
+    if environment.device == "cpu":
+        return "cannot be told without a GPU"
+    waiting = [finding for finding in judged.verdict.findings if finding.state == "undecided"]
+    return "was not measured in this run" if all(_left_out(found, finding.about) for finding in waiting) else ""
+
+
+def _left_out(found: Investigation, names: Iterable[str]) -> bool:
+    """Whether one of these variants was not measured, and did not fail either."""
+    return any(
+        isinstance(found.facts[name], Unmeasured) and not (name in found.outcomes and found.outcomes[name].failed)
+        for name in names
+    )
 
 
 def _deciding(slug: str, verdict: Verdict, *, about: str) -> Iterator[Line]:

@@ -139,7 +139,7 @@ class Voice:
         found = self.holes.statement(str(key))
         if found is None:
             self._filled(None, f"why({key})")
-        elif found.state != "held" and state in ("", found.state) and on in self.holes.gpu:
+        elif found.mismatch and state in ("", found.state) and on in self.holes.gpu:
             self.whys[found.key] = Markup(textwrap.dedent(caller()).strip())  # noqa: S704 - a template's own output
         return Markup()
 
