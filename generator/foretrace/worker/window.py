@@ -14,7 +14,7 @@ from foretrace.privacy import scrub
 from foretrace.scenario import Protocol
 from foretrace.worker.device import Device
 
-_COMPRESSION = 6
+_COMPRESSION = 9
 _HOST = re.compile(r'("host_name": *)"(?:[^"\\]|\\.)*"')  # as torch 2.13 and later write it
 
 
