@@ -120,3 +120,8 @@ def test_what_could_never_be_judged_is_refused_when_it_is_written(write: Callabl
     with pytest.raises(WrongUsage) as caught:
         write()
     assert sentence in str(caught.value)
+
+
+def test_a_number_of_sorts_that_could_not_be_refuted_is_refused() -> None:
+    with pytest.raises(WrongUsage, match="one sort there always is"):
+        predict.distinct("gemm", "tile", (1, None))

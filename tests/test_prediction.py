@@ -800,3 +800,20 @@ def test_a_field_with_a_default_does_not_break_old_seals() -> None:
         tolerance: float = 0.0
 
     assert seal((msgspec.json.decode(msgspec.json.encode(TWO), type=Later),)) == seal((TWO,))
+
+
+def test_one_name_that_says_otherwise_refutes_even_beside_a_silent_one() -> None:
+    rows = [kernel("tn", fields={"layout": "tnn"}), kernel("silent")]
+    for value, state in (("tn*", "undecided"), ("nn*", "refuted")):
+        expected = Decoded(family="gemm", field="layout", value=value)
+        assert judge(expected, one(facts(kernels=rows))).state == state
+
+
+def test_a_sort_that_is_not_known_says_why() -> None:
+    silent, lost = (
+        facts({"rows": 1}, kernels=[kernel("gemm")]),
+        facts({"rows": 2}, withheld={"activities": "it is cut"}),
+    )
+    verdict = judge(Distinct(family="gemm", field="tile", least=2), {"a": silent, "b": lost})
+    assert verdict.state == "undecided"
+    assert verdict.measured == "the name of gemm does not tell its tile; withheld: it is cut"

@@ -69,7 +69,7 @@ def calls(name: str, number: int, *, where: Wanted | None = None, because: str =
 
 
 def launches(op: str, number: int, *, where: Wanted | None = None, because: str = "") -> Launches:
-    """Every recorded step launches this many kernels inside the operators of a name; `*` stands for anything."""
+    """A recorded step launches this many kernels inside the operators of a name; `*` stands for anything."""
     return Launches(op=op, number=number, where=_where(where), because=because)
 
 
@@ -115,6 +115,8 @@ def distinct(
     `predict.distinct("gemm", "tile", (2, None))` says that the tile is not always the same.
     """
     least, most = between
+    if least < 2 and most is None:
+        raise WrongUsage("one sort there always is", where=f"between={between}", remedy="name two, or an upper end")
     if most is not None and most < least:
         raise WrongUsage("an interval's lower end comes first", where=f"between={between}", remedy="swap its ends")
     return Distinct(family=family, field=field, least=least, most=most, where=_where(where), because=because)

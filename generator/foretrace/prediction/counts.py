@@ -71,9 +71,10 @@ class CallsCounted(Expectation, frozen=True, kw_only=True, tag="calls"):
 
 
 class Launches(Expectation, frozen=True, kw_only=True, tag="launches"):
-    """Every recorded step launches exactly this many kernels inside an operator or label of a name (`*`: anything).
+    """A recorded step launches this many kernels inside an operator or label of a name (`*` stands for anything).
 
-    Where several names fit, each of them is held to it. An operator that launches nothing has no GPU time either.
+    It is their mean over the recorded steps. Where several names fit, each of them is held to it. An operator that
+    launches nothing has no GPU time either.
     """
 
     op: str

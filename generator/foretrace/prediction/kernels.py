@@ -100,12 +100,15 @@ class Decoded(Expectation, frozen=True, kw_only=True, tag="decoded"):
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         rows = launched(facts, self.family)
-        silent = [row.label for row in rows if self.field not in row.fields]
-        if not rows or silent:
+        telling = [row for row in rows if self.field in row.fields]
+        held = all(matches(self.value, row.fields[self.field]) for row in telling)
+        if not rows or (held and len(telling) < len(rows)):
+            silent = [row.label for row in rows if row not in telling]
             what = f"the name of {silent[0]} does not tell its {self.field}" if silent else f"no {self.family} kernel"
             return "undecided", what
-        shown = dict.fromkeys(f"{row.label}: {self.field} {row.fields[self.field]}" for row in rows)
-        return state_of(all(matches(self.value, row.fields[self.field]) for row in rows)), "; ".join(shown)
+        return state_of(held), "; ".join(
+            dict.fromkeys(f"{row.label}: {self.field} {row.fields[self.field]}" for row in telling)
+        )
 
 
 class Distinct(Expectation, frozen=True, kw_only=True, tag="distinct"):
@@ -125,28 +128,37 @@ class Distinct(Expectation, frozen=True, kw_only=True, tag="distinct"):
 
     def find(self, measured: Measured) -> Iterator[Finding]:  # noqa: D102
         sorts: dict[str, list[str]] = {}
-        missing: list[str] = []
+        missing: dict[str, str] = {}
         for name, facts in select(measured, self.where).items():
-            sort = self._sort(facts)
-            sorts.setdefault(sort, []).append(name) if sort else missing.append(name)
+            sort, why = self._sort(facts)
+            if sort:
+                sorts.setdefault(sort, []).append(name)
+            else:
+                missing[name] = why
         names = (*(name for found in sorts.values() for name in found), *missing)
         if not names:
             return
-        shown = f"{len(sorts)}: {', '.join(f'{sort} ({len(found)})' for sort, found in sorts.items())}"
         state = state_of(len(sorts) >= self.least)
         if self.most is not None and len(sorts) > self.most:
             state = "refuted"
         elif missing and (state == "refuted" or self.most is not None):
             state = "undecided"
-        lacking = f"; not known for {', '.join(missing)}" if missing else ""
-        yield Finding(about=names, state=state, measured=shown + lacking)
+        known = [f"{len(sorts)}: {', '.join(f'{sort} ({len(found)})' for sort, found in sorts.items())}"]
+        lacking = [f"not known for {name}: {why}" for name, why in missing.items()]
+        shown = [*known, *lacking] if sorts else list(dict.fromkeys(missing.values()))
+        yield Finding(about=names, state=state, measured="; ".join(shown))
 
-    def _sort(self, facts: Facts | Unmeasured) -> str:
-        """What the longest kernel of the family is; "" where that is not known."""
-        rows = [] if isinstance(facts, Unmeasured) or "activities" in facts.withheld else launched(facts, self.family)
+    def _sort(self, facts: Facts | Unmeasured) -> tuple[str, str]:
+        """What the longest kernel of the family is, or "" and why that is not known."""
+        if isinstance(facts, Unmeasured):
+            return "", f"not measured: {facts.reason}"
+        if "activities" in facts.withheld:
+            return "", f"withheld: {facts.withheld['activities']}"
+        rows = launched(facts, self.family)
         if not rows:
-            return ""
-        return rows[0].name if self.field == "name" else rows[0].fields.get(self.field, "")
+            return "", f"no {self.family} kernel"
+        sort = rows[0].name if self.field == "name" else rows[0].fields.get(self.field, "")
+        return sort, f"the name of {rows[0].label} does not tell its {self.field}"
 
 
 class Share(Expectation, frozen=True, kw_only=True, tag="share"):
