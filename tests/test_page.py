@@ -352,7 +352,7 @@ def test_switches_and_words_are_no_sweep() -> None:
 def test_the_limiters_turn_is_said_under_the_sweep() -> None:
     (drawn,) = scenario().swept
 
-    assert drawn.caption == "The limiter turns from overhead to compute between 1,024 and 4,096."
+    assert drawn.caption == "The limiter turns from overhead to compute between 1024 and 4096."
 
 
 def test_every_column_that_a_page_shows_is_defined() -> None:

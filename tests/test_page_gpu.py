@@ -237,6 +237,22 @@ def test_a_sweep_says_which_kernel_ran_where() -> None:
     assert drawn.drawing.rows == (("64x8", "gemm", (1.0, 2.0)), ("256x128", "gemm", (4.0,)))  # type: ignore[union-attr]
 
 
+def test_each_declared_part_of_a_step_has_its_own_choices() -> None:
+    tiles = {"scores": ("128x128", "256x128", "256x128"), "output": ("64x512",) * 3}
+    found = {}
+    for place in range(3):
+        names = {part: GEMM.format(tile=each[place]) for part, each in tiles.items()}
+        rows = [kernel(name, label=name.split("_")[3]) for name in names.values()]
+        parts = [piece(part, name=name, duration=exact(7.0 + place)) for part, name in names.items()]
+        found[f"s{place}"] = ran({"seq": 2**place}, *parts, kernels=rows)
+    lines = sweep.lines(found)
+    (drawn,) = sweep.choices(lines, slug="s")
+
+    assert texts(sweep.chosen(lines, slug="s", title="S"), "Part") == ["scores", "output"] * 3
+    assert drawn.title == "over seq: scores"
+    assert [row[0] for row in drawn.drawing.rows] == ["128x128", "256x128"]  # type: ignore[union-attr]
+
+
 def test_one_kernel_at_all_sizes_needs_no_picture_and_a_sweep_without_one_no_table() -> None:
     same = kernel(GEMM.format(tile="64x8"))
     other = kernel("triton_poi_fused_add_0", family="pointwise")

@@ -35,8 +35,8 @@ def spread_out(found: Summary, unit: str, *, typical: float | None = None) -> Ce
 
 
 def interval(found: Summary, unit: str, *, typical: float | None = None) -> str:
-    """The interval that holds the median, in words; "" for what was counted."""
-    if found.count == 1:
+    """The interval that holds the median, in words; "" for what was counted, or was the same every time."""
+    if found.count == 1 or found.low == found.high == found.median:
         return ""
     return between(found.low, found.high, unit, typical=found.median if typical is None else typical)
 

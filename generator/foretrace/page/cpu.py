@@ -34,6 +34,9 @@ CALL = (
     ),
 )
 OPERATORS = (CALL[0], CALL[2], *CALL[4:])
+SHORT = 30
+"""The most characters of an operator's name in a table of variants; a longer one opens."""
+
 KINDS = {
     "op": "operator",
     "annotation": "label",
@@ -96,9 +99,9 @@ def opaque(facts: Facts) -> str:
 
 def _opaque(facts: Facts) -> Cell:
     name = opaque(facts)
-    return (
-        cells.code(name) if name and "opaque_share" in facts.quantities else cells.missing("no operator was recorded")
-    )
+    if not name or "opaque_share" not in facts.quantities:
+        return cells.missing("no operator was recorded")
+    return cells.code(name) if len(name) <= SHORT else Cell(text=f"{name[:SHORT]}…", full=name, kind="code")
 
 
 def _counted(call: Call) -> tuple[Cell, Cell]:

@@ -16,9 +16,6 @@ _PIECE = (
     Column(title="Part", meaning="The declared part of the step that it is, found by family and order."),
     Column(title="Family", meaning="The sort of work, from the decoded name."),
     Column(title="Duration", meaning="Of this piece of every recorded step, over all rounds.", numeric=True),
-    Column(title="Work", meaning="Floating-point operations that the declaration counts for the part.", numeric=True),
-    Column(title="Bytes", meaning="Each input read once and each output written once, by arithmetic.", numeric=True),
-    Column(title="Work a byte", meaning="Floating-point operations for each byte: arithmetic intensity.", numeric=True),
     Column(
         title="Rate",
         meaning="Declared operations over the duration; below it, the share of the ceiling that this run measured for "
@@ -31,6 +28,9 @@ _PIECE = (
         "Above 100 %, part of the bytes came from a cache.",
         numeric=True,
     ),
+    Column(title="Work", meaning="Floating-point operations that the declaration counts for the part.", numeric=True),
+    Column(title="Bytes", meaning="Each input read once and each output written once, by arithmetic.", numeric=True),
+    Column(title="Work a byte", meaning="Floating-point operations for each byte: arithmetic intensity.", numeric=True),
 )
 SEQUENCE = (Column(title="Place", meaning="In the order in which every recorded step runs it.", numeric=True), *_PIECE)
 PARTS = (
@@ -88,16 +88,16 @@ def _tile(facts: Facts, piece: Piece) -> Cell:
 
 
 def _measured(piece: Piece, ceilings: Ceilings, *, typical: float | None) -> tuple[Cell, ...]:
-    """Duration, work, bytes, intensity, rate and bandwidth."""
+    """Duration, rate, bandwidth, work, bytes and intensity."""
     undeclared = cells.missing("no declared part")
     dense = piece.flops / piece.bytes if piece.flops and piece.bytes else None
     return (
         cells.spread_out(piece.duration, "us", typical=typical),
+        _rate(piece.tflops, "tflops", ceilings.tflops.get(piece.dtype)),
+        _rate(piece.gbps, "gbps", ceilings.copy_gbps),
         cells.amount(piece.flops, "flop") if piece.flops else undeclared,
         cells.amount(piece.bytes, "bytes") if piece.bytes else undeclared,
         Cell(text=units.number(dense), order=f"{dense:.9g}") if dense else undeclared,
-        _rate(piece.tflops, "tflops", ceilings.tflops.get(piece.dtype)),
-        _rate(piece.gbps, "gbps", ceilings.copy_gbps),
     )
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from foretrace import units
 from foretrace.facts import QUANTITIES, Facts, Kernel, Params
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Choices, Column, Picture, Series, Sweep, Table
 from foretrace.prediction import Unmeasured
+from foretrace.stats import Summary
 
 LEAST = 3
 """Fewer values are two points, not a sweep."""
@@ -38,14 +41,25 @@ FIELDS = {
 CHOSEN = (
     Column(title="Variant", meaning="One point of the sweep; links to the variant."),
     Column(title="Parameter", meaning="The swept parameter and its value."),
-    Column(title="Kernel", meaning="The longest of the family that takes most time; opens to the whole name."),
+    Column(title="Part", meaning="The declared part of the step that the kernel does."),
+    Column(title="Kernel", meaning="Of the family that takes most time; opens to the whole name."),
     *(
         Column(title=title, meaning="As the name says; the glossary of kernel names has the terms.")
         for title in FIELDS.values()
     ),
-    Column(title="Duration", meaning="Median of one launch over the recorded steps of the first round.", numeric=True),
-    Column(title="Share", meaning="Of all GPU time in the recorded steps.", numeric=True),
+    Column(title="Duration", meaning="Median of one launch over the recorded steps.", numeric=True),
 )
+
+
+class Choice(NamedTuple):
+    """The kernel that a library picked at one point of a line."""
+
+    name: str  # of the variant
+    value: float  # of the swept parameter
+    said: str  # the same, as declared
+    part: str  # of the step; "" for its longest kernel
+    kernel: Kernel
+    duration: Summary  # µs
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,53 +138,77 @@ def pictures(found: Sequence[Line], *, slug: str) -> tuple[Picture, ...]:
 
 
 def choices(found: Sequence[Line], *, slug: str) -> tuple[Picture, ...]:
-    """A figure for each line over which the longest kernel of its main family is not always the same one."""
+    """A figure for each line, and each part of a step, over which not always the same kernel does it."""
     drawn = []
     for number, line in enumerate(found, 1):
-        rows = _chosen(line)
-        if len({row.name for *_, row in rows}) > 1:
+        for part, points in _by_part(_chosen(line)).items():
             labels: dict[tuple[str, str], list[float]] = {}
-            for _, value, row in rows:
-                labels.setdefault((row.label, row.family), []).append(value)
-            drawn.append(
-                Picture(
-                    stem=addresses.picture(slug, f"kernels-{number}"),
-                    title=line.title,
-                    alt=f"The longest {rows[0][2].family} kernel at each {line.parameter}, for {line.title}",
-                    caption=f"The longest {rows[0][2].family} kernel at each {line.parameter}.",
-                    drawing=Choices(
-                        parameter=line.parameter,
-                        rows=tuple((label, family, tuple(values)) for (label, family), values in labels.items()),
-                    ),
+            for choice in points:
+                labels.setdefault((choice.kernel.label, choice.kernel.family), []).append(choice.value)
+            what = part or f"the longest {points[0].kernel.family} kernel"
+            if len({choice.kernel.name for choice in points}) > 1:
+                drawn.append(
+                    Picture(
+                        stem=addresses.picture(slug, f"kernels-{number}{_stem(part)}"),
+                        title=f"{line.title}: {what}",
+                        alt=f"The kernel of {what} at each {line.parameter}, for {line.title}",
+                        caption="",
+                        drawing=Choices(
+                            parameter=line.parameter,
+                            rows=tuple((label, family, tuple(values)) for (label, family), values in labels.items()),
+                        ),
+                    )
                 )
-            )
     return tuple(drawn)
 
 
 def chosen(found: Sequence[Line], *, slug: str, title: str) -> Table | None:
-    """The longest kernel of the main family at each point, as its name says; None without such a kernel."""
+    """The kernel that a library picked at each point, as its name says; None without such a kernel."""
+    every = [(line, choice) for line in found for choice in _chosen(line)]
+    typical = cells.smallest(choice.duration.median for _, choice in every)
     rows = tuple(
         (
-            Cell(text=name, to=addresses.variant(slug, name)),
-            Cell(text=f"{line.parameter} {units.number(value)}", order=f"{value:.9g}"),
-            Cell(text=row.label, kind="code", full=row.name),
-            *(_field(row, field) for field in FIELDS),
-            cells.spread_out(row.duration, "us"),
-            cells.amount(row.share, "share"),
+            Cell(text=choice.name, to=addresses.variant(slug, choice.name)),
+            Cell(text=f"{line.parameter} {choice.said}", order=f"{choice.value:.9g}"),
+            Cell(text=choice.part) if choice.part else cells.missing("the longest one"),
+            Cell(text=choice.kernel.label, kind="code", full=choice.kernel.name),
+            *(_field(choice.kernel, field) for field in FIELDS),
+            cells.spread_out(choice.duration, "us", typical=typical),
         )
-        for line in found
-        for name, value, row in _chosen(line)
+        for line, choice in every
     )
     return Table(caption=f"Which kernel where, {title}", columns=CHOSEN, rows=rows).trimmed() if rows else None
 
 
-def _chosen(line: Line) -> list[tuple[str, float, Kernel]]:
-    """At each point the longest kernel of the family that takes most time over the whole line: one of `CHOOSING`."""
+def _chosen(line: Line) -> list[Choice]:
+    """At each point the kernels of the family that takes most time over the whole line, which is one of `CHOOSING`.
+
+    They are those of the declared parts of a step, where these were found, else the longest one.
+    """
     every = [row for facts in line.facts for row in _kernels(facts)]
     main = max(CHOOSING, key=lambda family: sum(row.total_us for row in every if row.family == family))
-    points = zip(line.names, line.values, line.facts, strict=True)
-    longest = ((name, value, [row for row in _kernels(facts) if row.family == main]) for name, value, facts in points)
-    return [(name, value, rows[0]) for name, value, rows in longest if rows]
+    found = []
+    for name, value, facts in zip(line.names, line.values, line.facts, strict=True):
+        rows = {row.name: row for row in reversed(_kernels(facts)) if row.family == main}
+        parts = [piece for piece in facts.sequence if piece.part and piece.name in rows]
+        said = str(facts.params[line.parameter])
+        found += [Choice(name, value, said, piece.part, rows[piece.name], piece.duration) for piece in parts]
+        if rows and not parts:
+            longest = next(reversed(rows.values()))
+            found.append(Choice(name, value, said, "", longest, longest.duration))
+    return found
+
+
+def _by_part(points: Sequence[Choice]) -> dict[str, list[Choice]]:
+    """The points of each part that has several of them."""
+    found: dict[str, list[Choice]] = {}
+    for choice in points:
+        found.setdefault(choice.part, []).append(choice)
+    return {part: each for part, each in found.items() if len(each) > 1}
+
+
+def _stem(part: str) -> str:
+    return "-" + re.sub(r"[^a-z0-9]+", "-", part.lower()) if part else ""
 
 
 def _kernels(facts: Facts) -> Sequence[Kernel]:
@@ -198,11 +236,13 @@ def _series(line: Line, quantity: str) -> Series:
 
 
 def _turn(line: Line) -> str:
-    """Where the limiter changes along the line, in words."""
+    """Where the limiter changes along the line, in words; points at which it is undecided say nothing of that."""
+    points = [(facts.params[line.parameter], facts.bound.limiter) for facts in line.facts]
+    decided = [(value, limiter) for value, limiter in points if limiter != "undecided"]
     steps = [
-        f"from {ours.bound.limiter} to {theirs.bound.limiter} between {units.number(low)} and {units.number(high)}"
-        for ours, theirs, low, high in zip(line.facts, line.facts[1:], line.values, line.values[1:], strict=False)
-        if ours.bound.limiter != theirs.bound.limiter
+        f"from {ours} to {theirs} between {low} and {high}"
+        for (low, ours), (high, theirs) in itertools.pairwise(decided)
+        if ours != theirs
     ]
     return f"The limiter turns {'; '.join(steps)}." if steps else ""
 
