@@ -222,3 +222,20 @@ def test_every_scenario_of_this_repository_can_be_measured_and_predicts_somethin
     found = Project(HERE).load(slug)
     assert found.scenario.predictions
     assert (HERE / "scenarios" / slug / "workload.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ('PRELOAD = ("numpy", "a.b")\n', ("numpy", "a.b")),
+        ("import torch\n", ()),
+        ("PRELOAD = names()\n", ()),
+        ("PRELOAD = (1, 2)\n", ()),
+        ("def build(:\n", ()),
+    ],
+)
+def test_a_workload_names_what_is_to_be_imported_once(project: Project, source: str, named: tuple[str, ...]) -> None:
+    path = declare(project, SUMS)
+    assert project.preloads("sums") == ()
+    path.with_name("workload.py").write_text(source)
+    assert project.preloads("sums") == named

@@ -195,9 +195,9 @@ def test_fp8_has_a_ceiling_where_the_hardware_multiplies_it(
 
 
 @contextmanager
-def server() -> Iterator[subprocess.Popen[bytes]]:
+def server(*preload: str) -> Iterator[subprocess.Popen[bytes]]:
     """The program, ready for jobs; a module that cannot be imported is no obstacle."""
-    command = [sys.executable, "-m", "foretrace.worker", "no_such_module"]
+    command = [sys.executable, "-m", "foretrace.worker", "no_such_module", *preload]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         assert msgspec.json.decode(program.stdout.readline(), type=Hello) == Hello()
         yield program
@@ -296,3 +296,21 @@ def test_no_process_stands_ready_after_a_job_that_measured_nothing(tmp_path: Pat
         ask(program, Job(folder=str(tmp_path), limit_s=60, task=Look(device="cpu")))
         assert msgspec.json.decode(program.stdout.readline(), type=Ended) == Ended(code=0)
         assert children(program.pid) == []
+
+
+def test_what_is_preloaded_is_there_in_every_process(tmp_path: Path) -> None:
+    workload = tmp_path / "scenarios" / "slug" / "workload.py"
+    workload.parent.mkdir(parents=True)
+    workload.write_text(
+        "import sys\n"
+        "from pathlib import Path\n"
+        "def build(variant, device):\n"
+        "    Path('loaded').write_text(str('colorsys' in sys.modules))\n"
+        "    return int\n"
+    )
+    task = Trial(device="cpu", workload=str(workload), variant=Variant(name="v", params={}), label="s", title="t")
+    for preload, there in (("colorsys", "True"), ("this_raises.at_import", "False")):
+        with server(preload) as program:
+            ask(program, Job(folder=str(tmp_path), limit_s=60, task=task))
+            assert msgspec.json.decode(program.stdout.readline(), type=Ended) == Ended(code=0)
+        assert (tmp_path / "loaded").read_text() == there

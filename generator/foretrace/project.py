@@ -5,6 +5,7 @@ Loading a declaration runs the author's `scenario.py`; only measuring does that.
 
 from __future__ import annotations
 
+import ast
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,20 @@ class Project:
         """The digest of a scenario's declaration as it is now; "" where it is gone."""
         path = self.scenarios / slug / "scenario.py"
         return sha256(_read(path)) if path.exists() else ""
+
+    def preloads(self, slug: str) -> tuple[str, ...]:
+        """The modules that a workload names in its literal `PRELOAD`; none where it has none, or cannot be read."""
+        path = self.scenarios / slug / "workload.py"
+        try:
+            tree = ast.parse(path.read_bytes())
+            (value,) = (
+                ast.literal_eval(node.value)
+                for node in tree.body
+                if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["PRELOAD"]
+            )
+            return msgspec.convert(value, tuple[str, ...])
+        except (OSError, SyntaxError, ValueError):
+            return ()
 
     def prose(self, slug: str) -> str:
         """The author's page template for a scenario; "" where there is none."""

@@ -11,6 +11,8 @@ from torch.nn.functional import gelu
 from foretrace.errors import CannotMeasure
 from foretrace.scenario import Variant
 
+PRELOAD = ("liger_kernel.ops.geglu",)  # takes seconds to import
+
 
 class GegluMLP(nn.Module):
     """Two pointwise operators between three products."""

@@ -60,12 +60,12 @@ class Bench:
 
     Args:
         private: what to replace in the text that is read back.
-        preload: what the server imports beside torch; `PRELOADED` where it is None.
+        preload: what the server imports beside torch; what is not installed is passed over.
     """
 
-    def __init__(self, private: Mapping[str, str], *, preload: Sequence[str] | None = None) -> None:
+    def __init__(self, private: Mapping[str, str], *, preload: Sequence[str] = PRELOADED) -> None:
         self._private = private
-        self._preload = PRELOADED if preload is None else preload
+        self._preload = preload
         self._scratch = tempfile.TemporaryDirectory(prefix="foretrace-", ignore_cleanup_errors=True)
         self._folder = Path(self._scratch.name).resolve()
         self._numbers = itertools.count(1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ import msgspec
 
 from foretrace import privacy, provenance, record
 from foretrace.errors import CannotMeasure, WrongUsage
-from foretrace.measure.bench import Bench
+from foretrace.measure.bench import PRELOADED, Bench
 from foretrace.measure.progress import Progress, Silence
 from foretrace.project import Project
 from foretrace.record import Ceilings, Environment, Failure, Options, Outcome, Record, Run
@@ -60,7 +60,7 @@ def run(
     plan = _plan(project, declarations, quick=options.quick, select=options.only)
     _check_name(project, name)
     private = _private(project, options)
-    with Bench(private) as bench:
+    with Bench(private, preload=_preloads(project, declarations)) as bench:
         environment = _look(bench, device)
         ceilings = _ceilings(bench, environment, progress)
         started = datetime.now(UTC)
@@ -117,7 +117,7 @@ def resume(
             options = msgspec.structs.replace(kept.run.options, time_limit_s=limit)
             head = msgspec.structs.replace(kept.run, options=options, finished_utc="", files={})
             private = _private(project, head.options)
-            with Bench(private) as bench:
+            with Bench(private, preload=_preloads(project, {planned.sealed.slug for planned in plan})) as bench:
                 _check_machine(kept, _look(bench, head.environment.device))
                 record.write_run(folder, head)  # it goes on, and its outcomes change
                 _Session(bench=bench, folder=folder, run=head, private=private, progress=progress).measure(
@@ -248,6 +248,12 @@ def _private(project: Project, options: Options) -> dict[str, str]:
     if sys.prefix != sys.base_prefix:
         found[sys.prefix] = "<python>"
     return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+
+
+def _preloads(project: Project, slugs: Iterable[str]) -> tuple[str, ...]:
+    """What is imported once, so that no variant's process has to: what all need, and what workloads ask for."""
+    asked = (name for slug in slugs for name in project.preloads(slug))
+    return tuple(dict.fromkeys((*PRELOADED, *asked)))
 
 
 def _look(bench: Bench, device: DeviceName) -> Environment:

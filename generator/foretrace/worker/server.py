@@ -66,7 +66,7 @@ def _prepare(preload: Sequence[str]) -> Hello:
     except ImportError as error:
         return Hello(problem=f"torch cannot be imported ({error})")
     for name in preload:
-        with suppress(ImportError):
+        with suppress(Exception):  # whoever needs it will tell what is wrong with it
             importlib.import_module(name)
     gc.collect()
     gc.freeze()  # a child's collector need not look at what was here before it
