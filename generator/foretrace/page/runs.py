@@ -26,16 +26,24 @@ def card(run: Run, outcomes: Iterable[Outcome], *, cost: str = "") -> RunCard:
 
 
 def cost(outcomes: Iterable[Outcome]) -> str:
-    """What measuring all of a run took, and how much of that was compiling, in a sentence; "" where that is unknown."""
+    """What measuring all of a run took, and how much of that were first calls that compiled, in a sentence.
+
+    It is "" where that is unknown.
+    """
     known = [outcome for outcome in outcomes if outcome.rounds]
     seconds = [each.seconds for outcome in known for each in outcome.rounds]
     if not seconds or not all("wall" in each for each in seconds):
         return ""
     wall = sum(each["wall"] for each in seconds)
-    compiling = sum(each.get("compile", 0.0) for each in seconds)
-    whole, part, rest = (units.quantity(each * 1e6, "us") for each in (wall, compiling, wall - compiling))
+    compiling = sum(each.get("first", each["compile"]) for each in seconds if each.get("compile"))
+    rounds = max(len(outcome.rounds) for outcome in known)
+    whole, part, rest, each_round = (
+        units.quantity(each * 1e6, "us") for each in (wall, compiling, wall - compiling, (wall - compiling) / rounds)
+    )
     said = f"{len(seconds):,} measurements of {len(known)} variants in {whole}"
-    return f"{said}, {part} of it compiling and {rest} beyond" if compiling else said
+    if not compiling:
+        return said
+    return f"{said}: {part} for first calls that compile, {rest} for all else, {each_round} a round"
 
 
 def repeated(command: str) -> str:
