@@ -91,6 +91,12 @@ QUANTITIES: Mapping[str, Definition] = {
         "Sum of the durations of the GPU work launched by the recorded steps: the profiler table's Self CUDA total "
         "without work from outside the steps.",
     ),
+    "traced_busy_share": Definition(
+        "share",
+        "GPU busy share of the trace",
+        "Share of the recorded window in which the GPU did any work, under the profiler: from the first step's start "
+        "to the end of the last step or of the last work launched in one; of several GPUs, the mean.",
+    ),
     "cpu_over_gpu": Definition("ratio", "CPU over GPU time", "CPU time in the trace over GPU time in the trace."),
     "entry_gap_us": Definition(
         "us",

@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from foretrace.analysis.alone import of_trace
     from foretrace.analysis.lanes import timeline
     from foretrace.analysis.variant import facts
 
-__all__ = ["facts", "timeline"]
+__all__ = ["facts", "of_trace", "timeline"]
 
 
 def __getattr__(name: str) -> Any:
-    """`facts` and `timeline` when they are asked for, so that `inspect` starts without the kernel-name grammars."""
+    """The functions when they are asked for, so that `inspect` starts without the kernel-name grammars."""
     if name == "facts":
         from foretrace.analysis.variant import facts
 
@@ -19,4 +20,8 @@ def __getattr__(name: str) -> Any:
         from foretrace.analysis.lanes import timeline
 
         return timeline
+    if name == "of_trace":
+        from foretrace.analysis.alone import of_trace
+
+        return of_trace
     raise AttributeError(name)

@@ -65,11 +65,21 @@ def bound(
     if share.low < BUSY_FROM:
         of = f" ({interval(share.low, share.high, 'share')})" if share.low < share.high else ""
         return Bound(limiter="undecided", evidence=f"{how_busy}{of}: neither idle nor busy enough to say who waits")
-    communication = sum(row.share for row in kernels if row.family == "comm")
-    if communication >= MOST:
-        said = f"{how_busy}; {_percent(communication)} of the GPU's time is communication"
-        return Bound(limiter="communication", evidence=said)
-    return _working(how_busy, busy.median, floors(work, ceilings) if work else ())
+    return _communicating(how_busy, kernels) or _working(how_busy, busy.median, floors(work, ceilings) if work else ())
+
+
+def of_trace(summaries: Mapping[str, Summary], kernels: Sequence[Kernel]) -> Bound:
+    """The same for a trace that came alone. The profiler slows the CPU, so a GPU that idles under it tells nothing;
+    one that is busy all the same sets the pace.
+    """
+    share = summaries.get("traced_busy_share")
+    if share is None:
+        return Bound(limiter="undecided", evidence="the GPU's busy share is not known")
+    how_busy = f"GPU busy {_percent(share.median)} of the recorded window, under the profiler"
+    if share.low < BUSY_FROM:
+        said = f"{how_busy}, which slows the CPU: without a loop that was timed without it, nobody can say who waits"
+        return Bound(limiter="undecided", evidence=said)
+    return _communicating(how_busy, kernels) or _working(how_busy, math.nan, ())
 
 
 def floors(work: Work, ceilings: Ceilings) -> tuple[Floor, Floor]:
@@ -108,6 +118,15 @@ def _idle(how_busy: str, summaries: Mapping[str, Summary], calls: Sequence[Call]
     dispatch = summaries.get("dispatch_us")
     why = f"; the CPU takes {quantity(dispatch.median, 'us')} to dispatch it" if dispatch else ""
     return Bound(limiter="overhead", evidence=how_busy + why)
+
+
+def _communicating(how_busy: str, kernels: Sequence[Kernel]) -> Bound | None:
+    """The GPU sets the pace, and most of its time is communication; None where it is not."""
+    communication = sum(row.share for row in kernels if row.family == "comm")
+    if communication < MOST:
+        return None
+    said = f"{how_busy}; {_percent(communication)} of the GPU's time is communication"
+    return Bound(limiter="communication", evidence=said)
 
 
 def _working(how_busy: str, busy_us: float, floors: Sequence[Floor]) -> Bound:

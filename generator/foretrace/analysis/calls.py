@@ -75,12 +75,13 @@ def chain(window: Window) -> tuple[Link, ...]:
     if not len(window):
         return ()
     trace, width = window.trace, window.steps.end_ns - window.steps.start_ns
+    around = 0 if window.is_whole else 1  # the step itself is around all of them
     typical = int(np.argsort(width, kind="stable")[(len(width) - 1) // 2])
     step_row = int(window.steps.row[typical])
     rows = outermost_first(trace, trace.rows(*CHAIN))
     mine = (window.step_of_row[rows] == typical) & (trace.lane[rows] == window.lane) & (rows != step_row)
     rows = rows[mine]
-    depth = depths(window.parent, rows) - 1  # the step itself is around all of them
+    depth = depths(window.parent, rows) - around
     launched = _labels_by_launch(window, typical)
     return tuple(
         Link(

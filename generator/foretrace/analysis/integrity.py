@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 GPU_TIMES = (
     "kernel_us", "gemm_us", "pointwise_us", "gpu_busy_us", "busy_share", "top_kernel_us", "top_kernel_mean_ratio",
-    "self_gpu_us", "cpu_over_gpu", "sync_over_gpu", "sync_idle_share", "tflops", "gbps", "bound",
+    "self_gpu_us", "cpu_over_gpu", "sync_over_gpu", "sync_idle_share", "traced_busy_share", "tflops", "gbps", "bound",
 )  # fmt: skip
 GPU = ("activities", "launches", "ops_per_kernel", "launch_delay_us", *GPU_TIMES)
+OF_STEPS = tuple(name for name in GPU if name != "traced_busy_share")  # that need to know who launched what
 CUDA_CALLS = ("runtime_calls", "sync_us", "buffer_requests", "buffer_request_us")
 FIRST_STEP = ("first_step_ratio", "first_step_gap_ratio", "step_width_ratio")
 TRACE = (
@@ -65,14 +66,26 @@ def check(
     return (*own[0], *later, *alike, _profiler(factor), *device)
 
 
+def of_trace(window: Window) -> tuple[Check, ...]:
+    """Everything that can be looked at in a trace that came alone, in the order of a page's table."""
+    steps = _marks(window)
+    if not len(window.trace.gpu.row):
+        return (steps, _gpu_activity(window), _interruptions(window))
+    return (steps, *_gpu(window))
+
+
 def _trace(window: Window, outcome: Outcome, environment: Environment) -> tuple[Check, ...]:
     """The checks of one trace."""
     recorded = _steps(window, outcome)
     if environment.device == "cpu":
         no_gpu = Check(name="GPU activity", passed=False, found="measured without a GPU", withholds=(*GPU, *CUDA_CALLS))
         return (recorded, no_gpu)
+    return (recorded, *_gpu(window))
+
+
+def _gpu(window: Window) -> tuple[Check, ...]:
+    """The checks of a trace that should have GPU work."""
     return (
-        recorded,
         _gpu_activity(window),
         _links(window),
         _outside(window),
@@ -138,6 +151,15 @@ def _steps(window: Window, outcome: Outcome) -> Check:
     return Check(name="Recorded steps", passed=True, found=f"all {found}")
 
 
+def _marks(window: Window) -> Check:
+    """Whether the trace itself marks steps."""
+    name = "Recorded steps"
+    if window.is_whole:
+        said = "the trace marks none: the whole window stands for one"
+        return Check(name=name, passed=False, found=said, withholds=(*FIRST_STEP, "profiled_step_us", "entry_gap_us"))
+    return Check(name=name, passed=True, found=f"{len(window)}")
+
+
 def _gpu_activity(window: Window) -> Check:
     """Whether every launch in the steps has its GPU work: a zero that was not measured must not be shown."""
     name, trace = "Launches against GPU work", window.trace
@@ -148,6 +170,10 @@ def _gpu_activity(window: Window) -> Check:
     if not len(trace.rows(*LAUNCHERS)) and not len(trace.gpu.row):
         said = "neither CUDA calls nor GPU activity were recorded"
         return Check(name=name, passed=False, found=said, withholds=(*GPU, *CUDA_CALLS))
+    if not len(trace.rows(*LAUNCHERS)):
+        said = "no CUDA call was recorded: what launched the GPU work, and when, is not known"
+        unknown = (*CUDA_CALLS, "launches", "launch_delay_us")
+        return Check(name=name, passed=False, found=said, withholds=unknown)
     if len(idle) and not len(trace.gpu.row):
         said = f"GPU activity was not recorded: {len(launches)} launches and not one kernel, copy or memset"
         return Check(name=name, passed=False, found=said, withholds=GPU)
@@ -165,6 +191,12 @@ def _links(window: Window) -> Check:
     unlinked = window.attribution.cause == NONE
     if not unlinked.any():
         return Check(name=name, passed=True, found=f"all of {len(unlinked)} kernels, copies and memsets")
+    if unlinked.all() and not window.is_whole and not len(trace.rows(*LAUNCHERS)):
+        said = f"not one of {len(unlinked)} kernels, copies and memsets names its launch: no step can be given"
+        return Check(name=name, passed=False, found=said, withholds=OF_STEPS)
+    if window.is_whole:
+        said = f"{int((~unlinked).sum())} of {len(unlinked)}; no operator can be named for the others"
+        return Check(name=name, passed=True, found=said)
     start = trace.start_ns[trace.gpu.row]
     lost = 0
     streams = np.stack([trace.gpu.device.astype(np.int64), trace.gpu.stream])
@@ -174,7 +206,7 @@ def _links(window: Window) -> Check:
         lost += int(np.count_nonzero(here & unlinked & (start > linked_from)))
     if lost:
         said = f"{lost} of {len(unlinked)} kernels, copies and memsets have lost their launch: no step can be given"
-        return Check(name=name, passed=False, found=said, withholds=GPU)
+        return Check(name=name, passed=False, found=said, withholds=OF_STEPS)
     said = f"{int((~unlinked).sum())} of {len(unlinked)}; {int(unlinked.sum())} were launched before the window"
     return Check(name=name, passed=True, found=said)
 

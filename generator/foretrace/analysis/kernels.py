@@ -11,6 +11,7 @@ from foretrace import grammars
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.nesting import innermost, outermost_first
 from foretrace.analysis.occupancy import occupancy
+from foretrace.analysis.steps import OUTSIDE
 from foretrace.facts import Kernel
 from foretrace.stats import summarise
 from foretrace.trace import LAUNCHERS, Device, Kind
@@ -50,10 +51,10 @@ class Origin(NamedTuple):
     calls_before: tuple[str, ...]
 
 
-def by_geometry(window: Window) -> dict[Geometry, Int64]:
-    """The GPU work that the recorded steps launched, same things together, longest total first."""
+def by_geometry(window: Window, works: Int64 | None = None) -> dict[Geometry, Int64]:
+    """GPU work, by default that which the recorded steps launched, same things together, longest total first."""
     groups: dict[Geometry, list[int]] = defaultdict(list)
-    for work in window.work.tolist():
+    for work in (window.work if works is None else works).tolist():
         groups[_geometry(window, work)].append(work)
     found = {geometry: np.array(works, dtype=np.int64) for geometry, works in groups.items()}
     return dict(sorted(found.items(), key=lambda item: (-window.duration_us(item[1]), item[0])))
@@ -67,8 +68,9 @@ def kernels(window: Window, groups: Mapping[Geometry, Int64], gpu: Gpu | None) -
         groups: its GPU work, from `by_geometry`.
         gpu: the limits of the device where the trace does not state them.
     """
-    origins = _origins(window)
-    total_us = window.duration_us(window.work)
+    works = np.sort(np.concatenate(list(groups.values()))) if groups else window.work[:0]
+    origins = _origins(window, works)
+    total_us = window.duration_us(works)
     devices = {device.index: _completed(device, gpu) for device in window.trace.devices}
     return tuple(
         _kernel(window, geometry, works, origins=origins, device=devices[geometry.device], whole_us=total_us)
@@ -103,7 +105,7 @@ def _kernel(
         family=grammars.decode(geometry.name).family if activity == "kernel" else activity,
         label=window.labels[geometry.name] or activity,
         identity=grammars.identity(geometry.name),
-        per_step=tuple(np.bincount(window.step_of_work[works], minlength=len(window)).tolist()),
+        per_step=_per_step(window, works),
         duration=summarise(trace.dur_ns[rows] / 1000),
         total_us=total_us,
         share=total_us / whole_us if whole_us else 0.0,
@@ -128,6 +130,13 @@ def _fields(name: str) -> dict[str, str]:
     return {key: "+".join(value) if isinstance(value, tuple) else str(value) for key, value in read.items()}
 
 
+def _per_step(window: Window, works: Int64) -> tuple[int, ...]:
+    """How many of these activities each recorded step launched; () where none of them belongs to a step."""
+    step = window.step_of_work[works]
+    step = step[step != OUTSIDE]
+    return tuple(np.bincount(step, minlength=len(window)).tolist()) if len(step) else ()
+
+
 def _geometry(window: Window, work: int) -> Geometry:
     trace, gpu = window.trace, window.trace.gpu
     row = int(gpu.row[work])
@@ -144,9 +153,9 @@ def _geometry(window: Window, work: int) -> Geometry:
     )
 
 
-def _origins(window: Window) -> dict[int, Origin]:
-    """The origin of every piece of GPU work that the recorded steps launched."""
-    trace, works = window.trace, window.work
+def _origins(window: Window, works: Int64) -> dict[int, Origin]:
+    """The origin of each of these pieces of GPU work."""
+    trace = window.trace
     launches = window.attribution.launch[works]
     calls = outermost_first(trace, trace.rows(*LAUNCHERS))
     op_of_call = dict(zip(calls.tolist(), innermost(trace, window.parent, calls, Kind.OP).tolist(), strict=True))

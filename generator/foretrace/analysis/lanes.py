@@ -55,7 +55,11 @@ def timeline(trace: Trace, *, label: str, steps: int = 3) -> Timeline:
         label: the `record_function` label around each step.
         steps: how many steps to show at most.
     """
-    window = observe(trace, label)
+    return drawn(observe(trace, label), steps=steps)
+
+
+def drawn(window: Window, *, steps: int = 3) -> Timeline:
+    """The same of a window that is observed already."""
     if not len(window):
         return Timeline(end_us=0.0, lanes=(), arrows=(), borders_us=(), caption="No step was recorded.")
     scene = _scene(window, steps)
@@ -115,14 +119,14 @@ def _streams(scene: _Scene) -> list[tuple[str, Int64]]:
 
 
 def _step_spans(scene: _Scene) -> Iterator[Span]:
-    steps, trace = scene.window.steps, scene.window.trace
+    window, steps = scene.window, scene.window.steps
     for step in scene.shown.tolist():
         start, end = int(steps.start_ns[step]), int(steps.end_ns[step])
         yield Span(
             start_us=scene.us(start),
             dur_us=(end - start) / 1000,
-            name=trace.text(int(steps.row[step])),
-            label=f"step {int(steps.number[step])}",
+            name=window.name_of(step),
+            label=window.name_of(step) if window.is_whole else f"step {int(steps.number[step])}",
             kind="step",
         )
 
@@ -134,7 +138,8 @@ def _cpu_spans(scene: _Scene) -> Iterator[Span]:
     rows = trace.rows(Kind.OP, Kind.ANNOTATION)
     mine = np.isin(window.step_of_row[rows], scene.shown) & (trace.lane[rows] == window.lane)
     rows = outermost_first(trace, rows[mine & ~np.isin(rows, window.steps.row)])
-    depth = np.maximum(depths(window.parent, rows) - 1, 0)
+    around = 0 if window.is_whole else 1  # the step is drawn on a lane of its own
+    depth = np.maximum(depths(window.parent, rows) - around, 0)
     for row, at in zip(rows.tolist(), depth.tolist(), strict=True):
         yield _cpu_span(scene, row, depth=at)
     for row in trace.rows(Kind.OVERHEAD).tolist():

@@ -16,6 +16,7 @@ from foretrace import grammars, stats
 from foretrace.analysis import nesting
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.intervals import union_ns
+from foretrace.analysis.usage import usage
 from foretrace.facts import QUANTITIES
 from foretrace.stats import Rounds
 from foretrace.trace import LAUNCHERS, Kind
@@ -92,17 +93,17 @@ def per_work(samples: Samples, outcome: Outcome) -> Samples:
     }
 
 
-def summaries(samples: Samples, outcome: Outcome) -> dict[str, Summary]:
+def summaries(samples: Samples, *, peak_memory_bytes: int | None = None) -> dict[str, Summary]:
     """Every quantity that applies, in the order of `facts.QUANTITIES`.
 
     Args:
         samples: all samples, by quantity.
-        outcome: what was measured.
+        peak_memory_bytes: what the framework's allocator reached; None where it was not asked.
     """
     found = {name: stats.across(rounds) for name, rounds in samples.items()}
     found |= _ratios(samples)
-    if outcome.peak_memory_bytes is not None:
-        found["peak_memory_bytes"] = stats.exact(float(outcome.peak_memory_bytes))
+    if peak_memory_bytes is not None:
+        found["peak_memory_bytes"] = stats.exact(float(peak_memory_bytes))
     return {name: found[name] for name in QUANTITIES if name in found}
 
 
@@ -148,6 +149,8 @@ def _of_window(window: Window) -> Mapping[str, float]:
         "buffer_requests": float(len(_buffer_requests(window))),
         "graph_hashes": float(len(_graph_hashes(window))),
     }
+    if used := usage(window):
+        found["traced_busy_share"] = sum(each.busy_us / each.span_us for each in used) / len(used)
     if found["self_gpu_us"]:
         found["cpu_over_gpu"] = found["self_cpu_us"] / found["self_gpu_us"]
     if closing != NONE and trace.dur_ns[closing]:

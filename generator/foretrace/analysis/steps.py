@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from foretrace.analysis.attribution import NONE, processes
-from foretrace.trace import STEP, Kind
+from foretrace.trace import GPU_WORK, LAUNCHERS, STEP, Kind
 
 if TYPE_CHECKING:
     from foretrace.analysis.attribution import Attribution
@@ -24,7 +24,7 @@ OUTSIDE = -1
 class Steps:
     """The steps of a trace in start order; times in ns since the trace's origin."""
 
-    row: Int64
+    row: Int64  # NONE where the whole window stands for one
     number: Int64  # n of ProfilerStep#n
     start_ns: Int64
     end_ns: Int64
@@ -42,6 +42,22 @@ def find_steps(trace: Trace) -> Steps:
     number = number_of_name[trace.name[annotations]]
     row = annotations[number != NONE]
     return Steps(row=row, number=number[number != NONE], start_ns=trace.start_ns[row], end_ns=trace.end_ns[row])
+
+
+def whole_window(trace: Trace) -> Steps:
+    """For a trace that marks no steps: one, from the first start to the last end of what ran on CPU or GPU.
+
+    No step where nothing ran. A Python frame may overrun the window, and a profiler's own span is no work.
+    """
+    rows = trace.rows(Kind.OP, Kind.ANNOTATION, *LAUNCHERS, *GPU_WORK)
+    if not len(rows):
+        return find_steps(trace)
+    return Steps(
+        row=np.array([NONE]),
+        number=np.array([NONE]),
+        start_ns=trace.start_ns[rows].min(keepdims=True),
+        end_ns=trace.end_ns[rows].max(keepdims=True),
+    )
 
 
 def step_at(trace: Trace, steps: Steps, rows: Int64) -> Int64:

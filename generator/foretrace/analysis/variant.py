@@ -40,13 +40,13 @@ def facts(
     if not traces:
         return _without_trace(outcome)
     windows = [observe(trace, label) for trace in traces]
-    steps, groups = [_steps(window) for window in windows], [by_geometry(window) for window in windows]
+    steps, groups = [recorded(window) for window in windows], [by_geometry(window) for window in windows]
     window, made = windows[0], calls(windows[0])
     rows = kernels(window, groups[0], environment.gpu)
     rounds = [quantities.traced(*each) for each in zip(windows, steps, groups, strict=True)]
     samples = quantities.measured(outcome) | quantities.by_round(rounds)
     samples |= quantities.per_work(samples, outcome)
-    found = quantities.summaries(samples, outcome)
+    found = quantities.summaries(samples, peak_memory_bytes=outcome.peak_memory_bytes)
     checks = integrity.check(windows, outcome, environment, found.get("profiler_factor"))
     withheld = integrity.withheld(checks, outcome.unavailable)
     trusted = {name: summary for name, summary in found.items() if name not in withheld}
@@ -70,7 +70,7 @@ def facts(
 
 def _without_trace(outcome: Outcome) -> Facts:
     samples = quantities.measured(outcome)
-    found: Mapping[str, Summary] = quantities.summaries(samples, outcome)
+    found: Mapping[str, Summary] = quantities.summaries(samples, peak_memory_bytes=outcome.peak_memory_bytes)
     checks = integrity.without_trace()
     withheld = integrity.withheld(checks, outcome.unavailable)
     return Facts(
@@ -92,14 +92,15 @@ def _withhold(found: Bound, withheld: Mapping[str, str]) -> Bound:
     return Bound(limiter="undecided", evidence=withheld["bound"]) if "bound" in withheld else found
 
 
-def _steps(window: Window) -> tuple[Step, ...]:
+def recorded(window: Window) -> tuple[Step, ...]:
+    """The recorded steps, each with the work that it launched."""
     return tuple(_step(window, number) for number in range(len(window)))
 
 
 def _step(window: Window, number: int) -> Step:
-    trace, steps, works = window.trace, window.steps, window.work_of(number)
+    steps, works = window.steps, window.work_of(number)
     return Step(
-        name=trace.text(int(steps.row[number])),
+        name=window.name_of(number),
         start_us=int(steps.start_ns[number] - window.start_ns) / 1000,
         width_us=int(steps.end_ns[number] - steps.start_ns[number]) / 1000,
         entry_gap_us=_entry_gap_us(window, number),

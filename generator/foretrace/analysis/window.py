@@ -14,9 +14,9 @@ from foretrace import grammars
 from foretrace.analysis import nesting
 from foretrace.analysis.attribution import NONE, attribute
 from foretrace.analysis.intervals import union_ns
-from foretrace.analysis.steps import OUTSIDE, find_steps, step_at, step_of_gpu_work
+from foretrace.analysis.steps import OUTSIDE, find_steps, step_at, step_of_gpu_work, whole_window
 from foretrace.facts import Activities
-from foretrace.trace import CPU_SIDE, GPU_WORK, Kind
+from foretrace.trace import CPU_SIDE, GPU_WORK, LAUNCHERS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,7 @@ class Window:
     step_of_row: Int64  # for each CPU row, the step in which it starts, else OUTSIDE; OUTSIDE for other rows
     parent: Int64  # for each row, the innermost event around it on its thread, else NONE
     labels: Mapping[str, str]  # name of GPU work -> its short name; no two names look alike
+    lane: int  # of the thread that runs the steps; NONE where there is no step
 
     def __len__(self) -> int:
         """How many steps were recorded."""
@@ -49,14 +50,18 @@ class Window:
         return np.flatnonzero(self.step_of_work != OUTSIDE)
 
     @property
-    def lane(self) -> int:
-        """The lane of the thread that runs the steps; NONE where there is no step."""
-        return int(self.trace.lane[self.steps.row[0]]) if len(self.steps) else NONE
+    def is_whole(self) -> bool:
+        """Whether the trace marks no steps, so that the whole window stands for one."""
+        return len(self.steps) > 0 and int(self.steps.row[0]) == NONE
 
     @property
     def start_ns(self) -> int:
         """Where the first recorded step begins; 0 where there is none."""
         return int(self.steps.start_ns[0]) if len(self.steps) else 0
+
+    def name_of(self, step: int) -> str:
+        """What the trace calls a step."""
+        return "the whole window" if self.is_whole else self.trace.text(int(self.steps.row[step]))
 
     def work_of(self, step: int) -> Int64:
         """The GPU activities that one step launched."""
@@ -114,8 +119,38 @@ def observe(trace: Trace, label: str) -> Window:
         step_of_work=step_of_gpu_work(trace, steps, attribution),
         step_of_row=step_of_row,
         parent=nesting.parents(trace),
-        labels=grammars.labels(trace.names[name] for name in np.unique(trace.name[trace.gpu.row]).tolist()),
+        labels=_labels(trace),
+        lane=int(trace.lane[steps.row[0]]) if len(steps) else NONE,
     )
+
+
+def observe_whole(trace: Trace) -> Window:
+    """The same for a trace that marks no steps: all that ran belongs to one, the whole window."""
+    steps, parent = whole_window(trace), nesting.parents(trace)
+    step_of_row = np.full(len(trace), OUTSIDE, dtype=np.int64)
+    step_of_row[trace.rows(*CPU_SIDE)] = 0 if len(steps) else OUTSIDE
+    return Window(
+        trace=trace,
+        label="",
+        steps=steps,
+        attribution=attribute(trace),
+        step_of_work=np.full(len(trace.gpu.row), 0 if len(steps) else OUTSIDE, dtype=np.int64),
+        step_of_row=step_of_row,
+        parent=parent,
+        labels=_labels(trace),
+        lane=_busiest(trace, parent),
+    )
+
+
+def _labels(trace: Trace) -> Mapping[str, str]:
+    return grammars.labels(trace.names[name] for name in np.unique(trace.name[trace.gpu.row]).tolist())
+
+
+def _busiest(trace: Trace, parent: Int64) -> int:
+    """The lane with most CPU time under operators, labels and CUDA calls; NONE where there are none."""
+    rows = trace.rows(Kind.OP, Kind.ANNOTATION, *LAUNCHERS)
+    rows = rows[parent[rows] == NONE]
+    return int(np.argmax(np.bincount(trace.lane[rows], weights=trace.dur_ns[rows]))) if len(rows) else NONE
 
 
 def _step_during(trace: Trace, steps: Steps, rows: Int64) -> Int64:

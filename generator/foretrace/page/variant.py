@@ -44,7 +44,15 @@ GROUPS = {
         *("profiled_step_us", "entry_gap_us", "first_step_gap_ratio", "first_step_ratio", "step_width_ratio"),
     ),
     "The whole trace": (
-        *("self_cpu_us", "self_gpu_us", "cpu_over_gpu", "sync_us", "sync_over_gpu", "sync_idle_share"),
+        *(
+            "self_cpu_us",
+            "self_gpu_us",
+            "traced_busy_share",
+            "cpu_over_gpu",
+            "sync_us",
+            "sync_over_gpu",
+            "sync_idle_share",
+        ),
     ),
     "The profiler itself": ("profiler_factor", "buffer_requests", "buffer_request_us"),
 }
