@@ -62,17 +62,15 @@ def table(found: Mapping[str, Facts], *, slug: str, title: str) -> Table | None:
     return Table(caption=f"The CPU's side of {title}", columns=CPU, rows=rows).trimmed()
 
 
-def calls(found: Sequence[Call], here: str, *, most: int, left_out: str) -> Table:
+def calls(found: Sequence[Call], here: str, *, most: int) -> Table:
     """All operators, labels and CUDA calls, those with most CPU time first; per step, as everything on a page."""
     on_gpu = any(call.kernels or call.gpu_us for call in found)
     columns = CALL if on_gpu else CALL[:-2]
     rows = tuple(
         (cells.code(call.name), Cell(text=KINDS[call.kind]), *_counted(call), *_spent(call))[: len(columns)]
-        for call in found[:most]
+        for call in found
     )
-    return Table(
-        caption=f"Operators and calls of {here}", columns=columns, rows=rows, left_out=left_out, tall=True
-    ).trimmed()
+    return Table(caption=f"Operators and calls of {here}", columns=columns, rows=rows, most=most, tall=True).trimmed()
 
 
 def operators(facts: Facts, here: str, *, most: int) -> Table | None:
@@ -85,8 +83,8 @@ def operators(facts: Facts, here: str, *, most: int) -> Table | None:
     return Table(
         caption=f"Operators of {here}, and what each launches",
         columns=OPERATORS,
-        rows=tuple((cells.code(call.name), _counted(call)[0], *_spent(call)) for call in rows[:most]),
-        left_out=f"{len(rows) - most} more operators are on the variant's page." if len(rows) > most else "",
+        rows=tuple((cells.code(call.name), _counted(call)[0], *_spent(call)) for call in rows),
+        most=most,
         tall=True,
     )
 

@@ -37,6 +37,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     order: str = ""  # the number that the column sorts by; "" sorts by the text
     detail: str = ""  # a second, smaller line
     full: str = ""  # the unabridged name, opened on demand
+    exact: str = ""  # the unabridged name, for the files beside the page
     hint: str = ""  # shown when pointed at
     to: str = ""  # where the text leads
     kind: Literal["text", "code", "missing", "good", "bad"] = "text"
@@ -51,7 +52,13 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[Cell, ...], ...]
     groups: tuple[tuple[int, str], ...] = ()  # before which row a group begins, and its title
     left_out: str = ""  # what is not shown, in words
+    most: int = 0  # how many rows a page shows, 0 for all; the files beside it have every one
     tall: bool = False  # scrolls within itself
+
+    @property
+    def shown(self) -> tuple[tuple[Cell, ...], ...]:
+        """The rows that a page shows."""
+        return self.rows[: self.most] if self.most else self.rows
 
     def trimmed(self) -> Table:
         """The table without the columns in which nothing is known of any row."""
@@ -293,7 +300,25 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
     size: str = ""
 
 
-class VariantPage(msgspec.Struct, frozen=True, kw_only=True):
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trace shows: the sections that a variant's page and a given trace's have in common."""
+
+    layers: Table | None = None
+    quantities: Table | None = None
+    withheld: tuple[tuple[str, str], ...] = ()  # what is not given, and why
+    kernels: Table | None = None
+    names: tuple[Reading, ...] = ()  # of the kernels, each once
+    sequence: Table | None = None  # a step's GPU work in order
+    operators: Table | None = None
+    steps: Table | None = None
+    outside: str = ""  # GPU work that no recorded step launched, in words; "" where none
+    chain: Table | None = None
+    calls: Table | None = None
+    checks: Table | None = None
+    notes: tuple[str, ...] = ()  # what the reader of the trace noticed
+
+
+class VariantPage(Shown, frozen=True, kw_only=True):
     """All that is known of one variant."""
 
     slug: str
@@ -307,20 +332,7 @@ class VariantPage(msgspec.Struct, frozen=True, kw_only=True):
     bound_evidence: str
     notices: tuple[Notice, ...]
     timeline: Picture | None
-    layers: Table | None
-    quantities: Table | None
-    withheld: tuple[tuple[str, str], ...]  # what is not given, and why
-    kernels: Table | None
-    names: tuple[Reading, ...]  # of the kernels, each once
-    sequence: Table | None  # a step's GPU work in order
-    operators: Table | None
-    steps: Table | None
-    outside: str  # GPU work that no recorded step launched, in words; "" where none
-    chain: Table | None
-    calls: Table | None
-    checks: Table | None
     device: Table | None
-    notes: tuple[str, ...]
     files: tuple[File, ...]
     trace: str  # address; "" where there is none
 

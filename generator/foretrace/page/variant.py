@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import msgspec
+
 from foretrace import units
 from foretrace.facts import QUANTITIES, Check, Facts, Kernel, Link, Timeline
 from foretrace.page import addresses, cells, cpu, layers, pieces, readings, runs
 from foretrace.page import models as page
 from foretrace.page.models import Cell, Column, Notice, Table
 from foretrace.prediction import Unmeasured
-from foretrace.record import DeviceState, Failure, Outcome, Run
+from foretrace.record import Ceilings, DeviceState, Failure, Outcome, Run
 from foretrace.scenario import Sealed, Variant
 from foretrace.stats import Summary
 from foretrace.study import LEFT_OUT
 
 ROWS = 200
-"""The most rows that a table of names shows; the rest is in the trace."""
+"""The most rows that a page shows of a table about a trace; the files beside it have all of them."""
+
+LABELS = 8
+"""The most pieces of work that a line of the dispatch chain names."""
 
 OPERATORS = 40
 """The most operators that the table of what each launches shows."""
@@ -149,8 +154,8 @@ def build(
     slug, name = sealed.slug, variant.name
     known = facts if isinstance(facts, Facts) else None
     here = f"{sealed.scenario.title}, {name}"
-    names = readings.readings(known.kernels[:ROWS]) if known else ()
     return page.VariantPage(
+        **msgspec.structs.asdict(_known(run, known, here, address=addresses.variant(slug, name))),
         slug=slug,
         address=addresses.variant(slug, name),
         name=name,
@@ -162,28 +167,40 @@ def build(
         bound_evidence=known.bound.evidence if known else "",
         notices=notices(outcome, facts),
         timeline=_timeline(slug, name, here, timeline),
-        layers=layers.table(known, here) if known else None,
-        quantities=_quantities(known, here) if known else None,
-        withheld=_withheld(known) if known else (),
-        kernels=_kernels(known.kernels, names, here, address=addresses.variant(slug, name))
-        if known and known.kernels
-        else None,
-        names=names,
-        sequence=pieces.sequence(known, here, names, address=addresses.variant(slug, name), ceilings=run.ceilings)
-        if known
-        else None,
-        operators=cpu.operators(known, here, most=OPERATORS) if known else None,
-        steps=_steps(known, here) if known and known.steps else None,
-        outside=str(known.outside) if known and not cells.launched_nothing(known.outside) else "",
-        chain=_chain(known.chain, here) if known and known.chain else None,
-        calls=cpu.calls(known.calls, here, most=ROWS, left_out=_left_out(len(known.calls)))
-        if known and known.calls
-        else None,
-        checks=_checks(known, here) if known and known.checks else None,
         device=_device(outcome, here) if outcome else None,
-        notes=known.notes if known else (),
         files=files(run, slug, outcome),
         trace=addresses.recorded(run.id, slug, outcome.trace.name) if outcome and outcome.trace else "",
+    )
+
+
+def _known(run: Run, known: Facts | None, here: str, *, address: str) -> page.Shown:
+    return shown(known, here, address=address, ceilings=run.ceilings) if known else page.Shown()
+
+
+def shown(known: Facts, here: str, *, address: str, ceilings: Ceilings) -> page.Shown:
+    """The sections about a trace: its facts in tables.
+
+    Args:
+        known: the facts.
+        here: what captions call it.
+        address: of the page that shows them.
+        ceilings: what the device reached; nothing where nobody measured it.
+    """
+    names = readings.readings(known.kernels[:ROWS])
+    return page.Shown(
+        layers=layers.table(known, here),
+        quantities=_quantities(known, here),
+        withheld=_withheld(known),
+        kernels=kernels(known.kernels, names, f"GPU work of {here}", address=address) if known.kernels else None,
+        names=names,
+        sequence=pieces.sequence(known, here, names, address=address, ceilings=ceilings),
+        operators=cpu.operators(known, here, most=OPERATORS),
+        steps=_steps(known, here) if known.steps else None,
+        outside="" if cells.launched_nothing(known.outside) else str(known.outside),
+        chain=_chain(known.chain, here) if known.chain else None,
+        calls=cpu.calls(known.calls, here, most=ROWS) if known.calls else None,
+        checks=_checks(known, here) if known.checks else None,
+        notes=known.notes,
     )
 
 
@@ -276,13 +293,22 @@ def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
     return tuple((", ".join(together), reason) for reason, together in titles.items())
 
 
-def _kernels(kernels: Sequence[Kernel], names: Sequence[page.Reading], here: str, *, address: str) -> Table:
-    typical = cells.smallest(row.duration.median for row in kernels)
+def kernels(rows: Sequence[Kernel], names: Sequence[page.Reading], caption: str, *, address: str) -> Table:
+    """A table of GPU work.
+
+    Args:
+        rows: the work, alike with alike.
+        names: the readings that the page shows, which rows link to.
+        caption: what the table shows.
+        address: of the page.
+    """
+    typical = cells.smallest(row.duration.median for row in rows)
     anchors = {found.name: f"{address}#{found.anchor}" for found in names}
-    rows = tuple(
-        _kernel(row, Cell(text=row.label, kind="code", to=anchors.get(row.name, "")), typical) for row in kernels[:ROWS]
+    found = tuple(
+        _kernel(row, Cell(text=row.label, exact=row.name, kind="code", to=anchors.get(row.name, "")), typical)
+        for row in rows
     )
-    return Table(caption=f"GPU work of {here}", columns=KERNEL, rows=rows, left_out=_left_out(len(kernels))).trimmed()
+    return Table(caption=caption, columns=KERNEL, rows=found, most=ROWS).trimmed()
 
 
 def _kernel(row: Kernel, name: Cell, typical: float | None) -> tuple[Cell, ...]:
@@ -313,7 +339,7 @@ def _kernel(row: Kernel, name: Cell, typical: float | None) -> tuple[Cell, ...]:
 
 def _steps(facts: Facts, here: str) -> Table:
     typical = cells.smallest(step.width_us for step in facts.steps)
-    on_gpu = bool(facts.kernels)
+    on_gpu = bool(facts.kernels) and "activities" not in facts.withheld
     rows = tuple(
         (
             cells.code(step.name),
@@ -328,7 +354,9 @@ def _steps(facts: Facts, here: str) -> Table:
         )
         for step in facts.steps
     )
-    return Table(caption=f"Recorded steps of {here}", columns=STEP if on_gpu else STEP[:4], rows=rows)
+    return Table(
+        caption=f"Recorded steps of {here}", columns=STEP if on_gpu else STEP[:4], rows=rows, most=ROWS
+    ).trimmed()
 
 
 def _chain(chain: Sequence[Link], here: str) -> Table:
@@ -339,12 +367,20 @@ def _chain(chain: Sequence[Link], here: str) -> Table:
             Cell(text=cpu.KINDS[link.kind]),
             cells.amount(link.start_us, "us", typical=1.0),
             cells.amount(link.dur_us, "us", typical=1.0),
-            Cell(text=", ".join(link.launched), kind="code") if link.launched else Cell(text=""),
+            _launched(link.launched),
         )[: len(columns)]
-        for link in chain[:ROWS]
+        for link in chain
     )
     caption = f"Dispatch chain of a typical step of {here}"
-    return Table(caption=caption, columns=columns, rows=rows, left_out=_left_out(len(chain)), tall=True)
+    return Table(caption=caption, columns=columns, rows=rows, most=ROWS, tall=True)
+
+
+def _launched(labels: Sequence[str]) -> Cell:
+    """The work that a call started; a graph launch starts thousands of pieces."""
+    if not labels:
+        return Cell(text="")
+    more = f" and {len(labels) - LABELS:,} more" if len(labels) > LABELS else ""
+    return Cell(text=", ".join(labels[:LABELS]) + more, exact=", ".join(labels), kind="code")
 
 
 def _passed(check: Check) -> Cell:
@@ -393,10 +429,6 @@ def _over(states: Sequence[DeviceState], field: str, unit: str) -> str:
 
 def _title(quantity: str) -> str:
     return QUANTITIES[quantity].title if quantity in QUANTITIES else _OTHERS.get(quantity, quantity)
-
-
-def _left_out(rows: int) -> str:
-    return f"{rows - ROWS:,} more rows are in the trace." if rows > ROWS else ""
 
 
 _OTHERS = {"activities": "Counts of GPU work", "bound": "What limits the step"}
