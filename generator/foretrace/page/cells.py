@@ -11,6 +11,8 @@ from foretrace.prediction import Unmeasured
 from foretrace.stats import Summary
 
 MISSING = "n/a"
+STEPS = 8
+"""The most steps whose counts stand one by one in a cell."""
 
 
 def measured(facts: Facts | Unmeasured, quantity: str, *, typical: float | None = None) -> Cell:
@@ -84,9 +86,14 @@ def each(counts: tuple[int, ...]) -> Cell:
     """A count in each recorded step: once where it is always the same."""
     if not counts:
         return missing("no step was recorded")
-    text = f"{counts[0]:,}" if len(set(counts)) == 1 else " / ".join(f"{number:,}" for number in counts)
-    hint = f"in each of {len(counts)} recorded steps" if len(set(counts)) == 1 else "step by step"
-    return Cell(text=text, order=_order(sum(counts) / len(counts)), hint=hint)
+    one_by_one = " / ".join(f"{number:,}" for number in counts)
+    mean = _order(sum(counts) / len(counts))
+    if len(set(counts)) == 1:
+        return Cell(text=f"{counts[0]:,}", order=mean, hint=f"in each of {len(counts)} recorded steps")
+    if len(counts) <= STEPS:
+        return Cell(text=one_by_one, order=mean, hint="step by step")
+    text = f"{min(counts):,} … {max(counts):,}"
+    return Cell(text=text, exact=one_by_one, order=mean, hint=f"the fewest and the most in {len(counts)} steps")
 
 
 def missing(why: str, *, text: str = MISSING) -> Cell:

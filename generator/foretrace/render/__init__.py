@@ -7,10 +7,12 @@ Templates hold `if`, `for` and macros; whatever they print goes through `escape`
 
 from __future__ import annotations
 
+import functools
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import cast
 from urllib.parse import quote
 
 import jinja2
@@ -23,11 +25,13 @@ from foretrace.page.readings import CONFIDENCE
 from foretrace.render import data, pictures
 from foretrace.render.escape import escape, heading, joined, printed
 from foretrace.render.prose import Prose, Voice, check, told
+from foretrace.render.tables import Shelf
 
 __all__ = ["Prose", "markdown", "render"]
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 _BASE = "scenario.md.j2"
+_SHELVES = "shelves"
 _STATES = ("held", "refuted", "undecided")
 _OWN_PLACE = re.compile(r"(\]\(<?|^ *\[[^]]+\]: *<?)#", re.MULTILINE)  # of a Markdown link, in the text or below it
 
@@ -45,8 +49,10 @@ def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, b
     Raises:
         WrongUsage: an author's template has a mistake; file and line are named.
     """
-    texts, whys = _written(pages, prose)
+    environment = _environment(prose)
+    texts, whys = _written(environment, pages, prose)
     files = {address: text.encode() for address, text in texts.items()}
+    files |= {address: data for shelf in _shelves(environment).values() for address, data in shelf.files()}
     files |= dict(_data(pages, whys))
     files |= {address: drawn for picture in _pictures(pages) for address, drawn in pictures.draw(picture)}
     return {PurePosixPath(address): files[address] for address in sorted(files)}
@@ -54,13 +60,14 @@ def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, b
 
 def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
     """The text of every page, by its address: `render` without images and data."""
-    texts, _ = _written(pages, prose)
+    texts, _ = _written(_environment(prose), pages, prose)
     return texts
 
 
-def _written(pages: Pages, prose: Mapping[str, Prose]) -> tuple[dict[str, str], Whys]:
-    """Every page's text, and the reasons that the prose gave."""
-    environment = _environment(prose)
+def _written(
+    environment: jinja2.Environment, pages: Pages, prose: Mapping[str, Prose]
+) -> tuple[dict[str, str], Whys]:
+    """Every page's text, and the reasons that the prose gave; the environment keeps the tables that were printed."""
     texts: dict[str, str] = {}
     whys: dict[str, dict[str, Markup]] = {}
     gaps: list[str] = []
@@ -108,7 +115,7 @@ def _environment(prose: Mapping[str, Prose]) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters["join"] = joined
-    environment.globals |= {"lines": _lines, "heading": _heading}
+    environment.globals |= {"lines": _lines, "heading": _heading, _SHELVES: {}}
     return environment
 
 
@@ -172,7 +179,14 @@ def _moved(why: Markup, address: str) -> Markup:
 
 
 def _page(environment: jinja2.Environment, template: str, address: str, **shown: object) -> str:
-    return environment.get_template(template).render(href=lambda to: relative(to, here=address), **shown)
+    shelf = _shelves(environment).setdefault(address, Shelf(address))
+    href = functools.partial(relative, here=address)
+    return environment.get_template(template).render(href=href, export=shelf.put, **shown)
+
+
+def _shelves(environment: jinja2.Environment) -> dict[str, Shelf]:
+    """The tables that each page printed, by its address."""
+    return cast("dict[str, Shelf]", environment.globals[_SHELVES])
 
 
 def _pictures(pages: Pages) -> Iterator[Picture]:
