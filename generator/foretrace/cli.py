@@ -17,8 +17,9 @@ from click.core import ParameterSource
 from foretrace.errors import ForetraceError, GateFailed, UnreadableInput, WrongUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from foretrace.examination import Examination
     from foretrace.project import Project
     from foretrace.study import Study
 
@@ -127,7 +128,7 @@ def run(slugs: tuple[str, ...], folder: Path, **chosen: Any) -> None:
 )
 @_PROJECT
 def build(runs: tuple[str, ...], *, strict: bool, gate: tuple[str, ...], folder: Path) -> None:
-    """Make the pages in docs/reports/ from recorded runs, and the site from the pages."""
+    """Make the pages in docs/reports/ from recorded runs and reported traces, and the site from the pages."""
     from foretrace import project
 
     _build(project.find(folder), runs, strict=strict, gate=gate)
@@ -156,12 +157,53 @@ def site(*, no_run: bool, folder: Path) -> None:
 @_PROJECT
 def serve(address: str, folder: Path) -> None:
     """Show the site at a local address until interrupted; rebuilt when a page of docs/ changes."""
-    from foretrace import project, record, study
+    from foretrace import project
     from foretrace import site as published
 
     here = project.find(folder)
-    published.write(here, *(study.read(record.load(folder)) for folder in record.newest(here.runs)))
+    studies, examined = _read(here, ())
+    published.write(here, *studies, examined=examined)
     published.serve(here, address=address)
+
+
+@main.command()
+@click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=click.Path(path_type=Path))
+@click.option("--title", default="", help="The page's title; the file's name by default.")
+@click.option("--name", default="", help="The report's name, part of the page's address; made from the file's name.")
+@click.option(
+    "--expect", type=click.Path(path_type=Path), metavar="FILE", help="What you expect, in TOML; judged on the page."
+)
+@click.option("--guess", is_flag=True, help="Ask for your guess before the trace is opened.")
+@click.option("--keep-paths", is_flag=True, help="Leave host, user and folder names in what is published.")
+@click.option(
+    "--gate", multiple=True, type=click.Choice(_GATES[1:]), help="Exit with 1 where a prediction in FILE is this."
+)
+@_PROJECT
+def report(
+    traces: tuple[Path, ...], *, expect: Path | None, guess: bool, gate: tuple[str, ...], folder: Path, **chosen: Any
+) -> None:
+    """Add a page to the site for each Kineto TRACE, or for a folder with the ranks of one job.
+
+    A trace is copied into docs/traces/ without host, user and folder names; pages are made from there, now and by
+    every later build. What is expected is sealed before a trace is opened.
+    """
+    from foretrace import expectations, intake, project, terminal
+    from foretrace.analysis.inspection import visible
+
+    here = project.find(folder)
+    predictions = expectations.read(expect) if expect else ()
+    for path in traces:
+        for other in intake.files(path)[1]:
+            click.echo(f"Warning: {visible(str(other))}: passed over, its name is no trace's", err=True)
+    wish = intake.Wish(
+        command=shlex.join(["foretrace", *sys.argv[1:]]),
+        predictions=predictions,
+        guesses=terminal.ask() if guess else (),
+        where=str(expect),
+        **chosen,
+    )
+    added = intake.add(here.traces, traces, wish, workspace=here.root)
+    _build(here, (), strict=False, gate=gate, added=added)
 
 
 @main.command()
@@ -247,26 +289,55 @@ def _measure(here: Project, slugs: tuple[str, ...], **chosen: Any) -> Path:
             watcher.ended()
 
 
-def _build(here: Project, runs: tuple[str, ...], *, strict: bool, gate: tuple[str, ...]) -> None:
-    """Build the site and hold the gates."""
-    from foretrace import page, record, study, terminal
-    from foretrace import site as published
+def _read(
+    here: Project, runs: tuple[str, ...], added: Sequence[Examination] = ()
+) -> tuple[list[Study], list[Examination]]:
+    """The runs, by default the newest of each scenario, and all reported traces; `added` were read before."""
+    from foretrace import dossier, examination, record, study
 
-    folders = [record.find(here.runs, run) for run in runs] or record.newest(here.runs)
-    studies = [study.read(record.load(folder)) for folder in folders]
-    shown = page.newest(tuple(studies))
+    read = {each.report.id: each for each in added}
+    kept = dossier.every(here.traces)
+    folders = [record.find(here.runs, run) for run in runs]
+    if not folders and not (kept and not any(here.runs.glob("*/run.json"))):
+        folders = record.newest(here.runs)
+    examined = [read.get(folder.name) or examination.examine(dossier.load(folder)) for folder in kept]
+    return [study.read(record.load(folder)) for folder in folders], examined
+
+
+def _build(
+    here: Project,
+    runs: tuple[str, ...],
+    *,
+    strict: bool,
+    gate: tuple[str, ...],
+    added: Sequence[Examination] | None = None,
+) -> None:
+    """Build the site and hold the gates: for everything it shows, or for the reports that are `added` now."""
+    from foretrace import page, terminal
+    from foretrace import site as published
+    from foretrace.page import addresses
+
+    studies, examined = _read(here, runs, added or ())
+    shown = page.newest(tuple(studies)) if added is None else {}
+    reports = examined if added is None else added
     for slug, read in shown.items():
         click.echo(f"{slug}, {read.run.id}: {terminal.verdicts(read.investigations[slug])}")
+    for each in reports:
+        click.echo(f"{each.report.id}: {terminal.fared(each)}")
     try:
-        click.echo(published.build(here, *studies) / "index.html")
+        built = published.build(here, *studies, examined=examined)
     except GateFailed as problem:
         if strict:
             raise
         click.echo(f"Warning: {problem}", err=True)
-    _hold(shown, gate)
+    else:
+        pages = [addresses.report(each.report.id).removesuffix(".md") for each in reports if added is not None]
+        for address in pages or ["index"]:
+            click.echo(built / f"{address}.html")
+    _hold(shown, reports, gate)
 
 
-def _hold(shown: Mapping[str, Study], gate: tuple[str, ...]) -> None:
+def _hold(shown: Mapping[str, Study], reports: Sequence[Examination], gate: tuple[str, ...]) -> None:
     """Raise where a variant failed or a prediction of ours was judged as a gate forbids, in what the site shows."""
     found = [(slug, study.investigations[slug]) for slug, study in shown.items()]
     failed = [
@@ -275,10 +346,11 @@ def _hold(shown: Mapping[str, Study], gate: tuple[str, ...]) -> None:
         for name, outcome in investigation.outcomes.items()
         if "failed" in gate and outcome.failed
     ]
+    predictions = [(slug, each) for slug, investigation in found for each in investigation.predictions]
+    predictions += [(examined.report.id, each) for examined in reports for each in examined.predictions]
     judged = [
-        f"{slug}: {each.expectation.describe()} is {each.verdict.state}"
-        for slug, investigation in found
-        for each in investigation.predictions
+        f"{name}: {each.expectation.describe()} is {each.verdict.state}"
+        for name, each in predictions
         if each.verdict.state in gate
     ]
     if failed or judged:

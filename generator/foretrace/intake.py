@@ -9,14 +9,16 @@ import gzip
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from foretrace import __version__, dossier, kineto
-from foretrace.dossier import Kept, Report
+from foretrace.dossier import Dossier, Kept, Report
 from foretrace.errors import UnreadableInput, WrongUsage
+from foretrace.examination import Examination, examine
 from foretrace.kineto.source import chunks
 from foretrace.prediction import Kind, Unmeasured, judge
 from foretrace.privacy import publishable, publishable_name, replacements, told
@@ -51,24 +53,49 @@ class _Found(msgspec.Struct, frozen=True):
     world: int
 
 
-def add(traces: Path, given: Path, wish: Wish, *, workspace: Path) -> tuple[Path, tuple[str, ...]]:
-    """Keep one trace, or the ranks of one job in a folder; the dossier's folder and what was passed over, in words.
+def add(traces: Path, given: Sequence[Path], wish: Wish, *, workspace: Path) -> list[Examination]:
+    """Keep traces, a report each, once each can be shown; what they show.
 
     Args:
         traces: the folder of all dossiers.
-        given: a trace's file, or a folder of them.
+        given: each a trace's file, or a folder with the ranks of a job.
         wish: what the user wants.
         workspace: the project's folder, which must not be named in what is published.
 
     Raises:
-        UnreadableInput: a trace cannot be read, or has nothing to report.
-        WrongUsage: the folder holds no trace, the name is taken or impossible, a prediction speaks of no rank.
+        UnreadableInput: a trace cannot be read, or has nothing to report; none of them is kept.
+        WrongUsage: a folder holds no trace, the name is taken or impossible, a prediction speaks of no rank.
     """
     sealed_utc = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if len(given) > 1 and (wish.name or wish.title):
+        remedy = "report them one by one, or put the ranks of a job into a folder"
+        raise WrongUsage("names one report, and there are several traces", where="--name or --title", remedy=remedy)
     if wish.name and dossier.slug(wish.name) != wish.name:
         remedy = f"use small letters, digits and dashes, at most {dossier.LONGEST}: `{dossier.slug(wish.name)}`"
         raise WrongUsage("cannot name a report", where=f"--name {wish.name}", remedy=remedy)
-    paths, passed_over = _files(given)
+    with ExitStack() as stack:
+        staged = [(stack.enter_context(dossier.staging(traces)), path) for path in given]
+        reports = [_staged(folder, path, wish, workspace, sealed_utc) for folder, path in staged]
+        found = [examine(each) for each in reports]
+        placed = [dossier.place(each.folder, traces, each.report, named=bool(wish.name)) for each in reports]
+    kept = [dossier.load(folder).report for folder in placed]
+    return [msgspec.structs.replace(each, report=report) for each, report in zip(found, kept, strict=True)]
+
+
+def files(given: Path) -> tuple[list[Path], list[Path]]:
+    """The traces that a path means, in natural order of their names, and the other files of a folder."""
+    if not given.is_dir():
+        return [given], []
+    inside = sorted((path for path in given.iterdir() if path.is_file()), key=lambda path: _natural(path.name))
+    traces = [path for path in inside if path.name.lower().endswith(ENDINGS) and not path.name.startswith(".")]
+    if not traces:
+        raise WrongUsage("holds no trace (.json or .json.gz)", where=str(given), remedy="name the folder of the ranks")
+    return traces, [path for path in inside if path not in traces]
+
+
+def _staged(staged: Path, given: Path, wish: Wish, workspace: Path, sealed_utc: str) -> Dossier:
+    """Read what was given, and put it together in the folder `staged` as it is published."""
+    paths, _ = files(given)
     found = [_look(path) for path in paths]
     ranks = [each.rank for each in found if each.rank is not None]
     numbered = len(found) > 1 and (len(ranks) < len(found) or len(set(ranks)) < len(ranks))
@@ -78,38 +105,26 @@ def add(traces: Path, given: Path, wish: Wish, *, workspace: Path) -> tuple[Path
     private = {} if wish.keep_paths else _private(paths, workspace)
     shown = given.resolve().name if given.is_dir() else given.name
     shown = shown if wish.keep_paths else publishable_name(shown, private)
-    with dossier.staging(traces) as staged:
-        kept = [
-            _keep(each.path, staged, rank=rank, alone=len(found) == 1, private=None if wish.keep_paths else private)
-            for rank, each in placed
-        ]
-        report = Report(
-            schema=dossier.SCHEMA,
-            id=wish.name or dossier.slug(_stem(shown)),
-            title=_scrubbed(wish.title, private) or _stem(shown) or "Trace",
-            command=" ".join(publishable_name(word, private) for word in wish.command.split(" ")),
-            version=__version__,
-            sealed_utc=sealed_utc,
-            seal=dossier.sealed(wish.predictions, wish.guesses),
-            traces=tuple(kept),
-            predictions=wish.predictions,
-            guesses=wish.guesses,
-            world=max(each.world for each in found),
-            numbered=numbered,
-            keep_paths=wish.keep_paths,
-        )
-        return dossier.place(staged, traces, report, named=bool(wish.name)), passed_over
-
-
-def _files(given: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """The traces that a path means, in natural order of their names, and the other files of a folder."""
-    if not given.is_dir():
-        return [given], ()
-    inside = sorted((path for path in given.iterdir() if path.is_file()), key=lambda path: _natural(path.name))
-    traces = [path for path in inside if path.name.lower().endswith(ENDINGS) and not path.name.startswith(".")]
-    if not traces:
-        raise WrongUsage("holds no trace (.json or .json.gz)", where=str(given), remedy="name the folder of the ranks")
-    return traces, tuple(path.name for path in inside if path not in traces)
+    kept = [
+        _keep(each.path, staged, rank=rank, alone=len(found) == 1, private=None if wish.keep_paths else private)
+        for rank, each in placed
+    ]
+    report = Report(
+        schema=dossier.SCHEMA,
+        id=wish.name or dossier.slug(_stem(shown)),
+        title=(wish.title if wish.keep_paths else publishable(wish.title, private)) or _stem(shown) or "Trace",
+        command=wish.command if wish.keep_paths else _published(wish.command, private),
+        version=__version__,
+        sealed_utc=sealed_utc,
+        seal=dossier.sealed(wish.predictions, wish.guesses),
+        traces=tuple(kept),
+        predictions=wish.predictions,
+        guesses=wish.guesses,
+        world=max(each.world for each in found),
+        numbered=numbered,
+        keep_paths=wish.keep_paths,
+    )
+    return Dossier(folder=staged, report=report)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -198,8 +213,8 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _scrubbed(text: str, private: Mapping[str, str]) -> str:
-    return publishable(text, private) if private else text
+def _published(command: str, private: Mapping[str, str]) -> str:
+    return " ".join(publishable_name(word, private) for word in command.split(" "))
 
 
 def _stem(name: str) -> str:

@@ -41,6 +41,11 @@ class Project:
         return self.docs / "runs"
 
     @property
+    def traces(self) -> Path:
+        """Where traces are kept that came along without a scenario."""
+        return self.docs / "traces"
+
+    @property
     def reports(self) -> Path:
         """Where generated pages go."""
         return self.docs / "reports"

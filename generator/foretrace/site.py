@@ -1,4 +1,4 @@
-"""The site: studies come in; their pages are written into `docs/reports/`, built by mkdocs, and the result is checked.
+"""The site: studies and examined traces come in; their pages are written into `docs/reports/` and built by mkdocs.
 
     site.write(project, study)          # Markdown, images and tables
     folder = site.build_html(project)   # mkdocs, strict
@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from foretrace import analysis, page
 from foretrace.errors import CannotMeasure, GateFailed
+from foretrace.examination import Examination
 from foretrace.facts import Timeline
 from foretrace.files import write_atomically
 from foretrace.project import Project
@@ -32,14 +33,14 @@ from foretrace.study import Study
 _SHOWN = 20  # problems in one message
 
 
-def build(project: Project, *studies: Study) -> Path:
+def build(project: Project, *studies: Study, examined: Sequence[Examination] = ()) -> Path:
     """Write, build and check the whole site; its folder.
 
     Raises:
         GateFailed: mkdocs refused the pages, or the built site has a problem.
         WrongUsage: an author's page template has a mistake.
     """
-    write(project, *studies)
+    write(project, *studies, examined=examined)
     folder = build_html(project)
     _publish_only(folder / "runs", {study.run.id for study in page.newest(studies).values()})
     problems = check(folder)
@@ -48,7 +49,7 @@ def build(project: Project, *studies: Study) -> Path:
     return folder
 
 
-def write(project: Project, *studies: Study) -> list[Path]:
+def write(project: Project, *studies: Study, examined: Sequence[Examination] = ()) -> list[Path]:
     """Put the reports into `docs/reports/`, and take away what is no longer one of them; the files that it now holds.
 
     Everything is rendered before the first file is written, each file is written whole or not at all, and a file that
@@ -60,7 +61,7 @@ def write(project: Project, *studies: Study) -> list[Path]:
         for slug, study in chosen.items()
         if project.source_sha256(slug) != study.investigations[slug].sealed.source_sha256
     }
-    pages = page.build(*studies, changed=frozenset(changed), timelines=dict(_timelines(chosen)))
+    pages = page.build(*studies, changed=frozenset(changed), timelines=dict(_timelines(chosen)), examined=examined)
     files = render(pages, prose=_prose(project, chosen))
     for path, data in files.items():
         target = project.docs / path

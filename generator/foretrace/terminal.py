@@ -5,9 +5,10 @@ Text from a trace or a declaration goes through `visible` before it is printed.
 
 from __future__ import annotations
 
+import re
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import click
 from rich.console import Console
@@ -15,9 +16,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from foretrace import grammars
+from foretrace import grammars, predict
 from foretrace.analysis.inspection import counted, visible
-from foretrace.prediction import Verdict
+from foretrace.errors import WrongUsage
+from foretrace.examination import Examination
+from foretrace.facts import Limiter
+from foretrace.prediction import Kind, Verdict
 from foretrace.record import Outcome, Run
 from foretrace.scenario import Sealed
 from foretrace.study import Investigation
@@ -133,6 +137,76 @@ def verdicts(found: Investigation) -> str:
     """How a scenario's predictions and the published claims fared, in one line."""
     said = (_count(judged.verdict for judged in each) for each in (found.predictions, found.claims))
     return "predictions {}; claims {}".format(*said)
+
+
+def fared(found: Examination) -> str:
+    """What a report is about, and how its guesses and predictions fared, in one line."""
+    said = {"predictions": found.predictions, "guesses": found.guesses}
+    judged = [f"{what} {_count(each.verdict for each in those)}" for what, those in said.items() if those]
+    return "; ".join([counted(len(found.report.traces), "trace"), *judged])
+
+
+def ask() -> tuple[Kind, ...]:
+    """Ask for a guess, question by question; an empty answer is none.
+
+    Raises:
+        WrongUsage: there is nobody to ask, or nothing was guessed.
+    """
+    if not sys.stdin.isatty():
+        raise WrongUsage("asks in a terminal, and there is none", where="--guess", remedy="use --expect with a file")
+    click.echo("Your guess, before the trace is opened; an empty answer is none.", err=True)
+    found = [guess for question, meant in QUESTIONS.items() if (guess := _answer(question, meant)) is not None]
+    if not found:
+        raise WrongUsage("nothing was guessed", where="--guess", remedy="answer a question, or leave it out")
+    return tuple(found)
+
+
+def _answer(question: str, meant: Callable[[str], Kind]) -> Kind | None:
+    """The guess that an answer means; asked again where it means none."""
+    while answer := str(click.prompt(question, default="", show_default=False, err=True)).strip():
+        try:
+            return meant(answer)
+        except (ValueError, WrongUsage) as error:
+            click.echo(f"  {visible(str(error))}", err=True)
+    return None
+
+
+def _range(answer: str, scale: float = 1.0) -> tuple[float, float]:
+    """`40-60`, `40 … 60` or `50` as an interval; `ValueError` says what is wanted."""
+    numbers = re.findall(r"\d+(?:\.\d+)?", answer)
+    if not 1 <= len(numbers) <= 2 or re.search(r"[A-Za-z]", answer):
+        raise ValueError("a number, or two such as 40-60")
+    return float(numbers[0]) * scale, float(numbers[-1]) * scale
+
+
+def _limiter(answer: str) -> Kind:
+    fitting = [limiter for limiter in LIMITERS if limiter.startswith(answer.lower())]
+    if len(fitting) != 1:
+        raise ValueError(f"one of {', '.join(LIMITERS)}")
+    return predict.bound(fitting[0])
+
+
+def _kernels(answer: str) -> Kind:
+    if not re.fullmatch(r"\d{1,9}", answer):
+        raise ValueError("a whole number")
+    return predict.count("kernel", int(answer))
+
+
+LIMITERS: tuple[Limiter, ...] = ("overhead", "compute", "memory", "communication", "sync")
+QUESTIONS: Mapping[str, Callable[[str], Kind]] = {
+    f"What limits a step ({', '.join(LIMITERS)})?": _limiter,
+    "How many kernels does a step launch?": _kernels,
+    "How many launches does a step make, graphs, copies and memsets among them (such as 10-20)?": lambda answer: (
+        predict.within("launches", _range(answer))
+    ),
+    "For which share of the time, in %, is the GPU busy (such as 40-60)?": lambda answer: predict.within(
+        "traced_busy_share", _range(answer, 0.01)
+    ),
+    "Which share of the GPU's time, in %, is matrix multiplication (such as 40-60)?": lambda answer: predict.share(
+        "gemm", _range(answer, 0.01)
+    ),
+}
+"""What is asked, and from an answer to the guess."""
 
 
 def print_readings(names: Iterable[str]) -> None:

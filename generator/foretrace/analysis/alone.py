@@ -40,8 +40,9 @@ class Look(NamedTuple):
 
     facts: Facts
     timeline: Timeline
+    devices: tuple[str, ...]  # the names of the accelerators that the trace describes: hostile text
     usage: tuple[Usage, ...]  # empty where GPU time cannot be trusted
-    outside: tuple[Kernel, ...]  # the GPU work that no recorded step launched
+    others: tuple[Kernel, ...]  # the GPU work that no recorded step launched
 
 
 def of_trace(trace: Trace, *, params: Params | None = None) -> Look:
@@ -76,7 +77,8 @@ def of_trace(trace: Trace, *, params: Params | None = None) -> Look:
         notes=(*trace.warnings, *_shortened(len(links))),
     )
     used = () if "traced_busy_share" in withheld else usage(window)
-    return Look(facts=facts, timeline=drawn(window), usage=used, outside=others)
+    devices = tuple(dict.fromkeys(device.name for device in trace.devices if device.name))
+    return Look(facts=facts, devices=devices, timeline=drawn(window), usage=used, others=others)
 
 
 def _unavailable() -> Mapping[str, str]:

@@ -7,14 +7,15 @@ Nothing here knows Markdown, HTML or where the files are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from foretrace.facts import Timeline
-from foretrace.page import claims, definitions, front, glossary, runs, scenario
+from foretrace.examination import Examination
+from foretrace.facts import Facts, Timeline
+from foretrace.page import claims, definitions, front, given, glossary, runs, scenario
 from foretrace.page.holes import Holes
-from foretrace.page.models import ClaimsPage, Definitions, FrontPage, Glossary, ScenarioPage, VariantPage
+from foretrace.page.models import ClaimsPage, Definitions, FrontPage, Glossary, ReportPage, ScenarioPage, VariantPage
 from foretrace.study import Study
 
 __all__ = ["Holes", "Pages", "build", "newest"]
@@ -35,6 +36,8 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     scenarios: tuple[ScenarioPage, ...]
     variants: tuple[VariantPage, ...]
     holes: dict[str, Holes]  # by slug: what authors' prose may ask
+    reports: tuple[ReportPage, ...] = ()  # on traces that came along
+    looks: dict[str, Facts] = {}  # by the address of a trace's page
 
 
 def newest(studies: tuple[Study, ...]) -> dict[str, Study]:
@@ -44,7 +47,10 @@ def newest(studies: tuple[Study, ...]) -> dict[str, Study]:
 
 
 def build(
-    *studies: Study, changed: frozenset[str] = frozenset(), timelines: Mapping[tuple[str, str], Timeline] | None = None
+    *studies: Study,
+    changed: frozenset[str] = frozenset(),
+    timelines: Mapping[tuple[str, str], Timeline] | None = None,
+    examined: Sequence[Examination] = (),
 ) -> Pages:
     """The pages of all scenarios of the studies, each from the newest run that has it.
 
@@ -52,6 +58,7 @@ def build(
         studies: the runs, read and judged.
         changed: scenarios whose declaration is no longer the sealed one.
         timelines: by scenario and variant, where a trace was recorded.
+        examined: reports on traces that came along.
     """
     chosen = dict(sorted(newest(studies).items()))
     scenarios: list[ScenarioPage] = []
@@ -66,14 +73,21 @@ def build(
         variants.extend(theirs)
         holes[slug] = Holes(found=found, statements=made.statements, gpu=made.run.device)
     published = claims.build(scenarios)
+    reports = tuple(given.build(found) for found in examined)
     return Pages(
-        front=front.build(scenarios, published),
+        front=front.build(scenarios, published, reports=given.listed(reports)),
         claims=published,
         definitions=definitions.build(),
         glossary=glossary.build(),
         scenarios=tuple(scenarios),
         variants=tuple(variants),
         holes=holes,
+        reports=reports,
+        looks={
+            page.address: look.facts
+            for report, found in zip(reports, examined, strict=True)
+            for page, look in zip(report.traces, found.looks.values(), strict=True)
+        },
     )
 
 

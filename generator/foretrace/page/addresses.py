@@ -8,7 +8,10 @@ CLAIMS = f"{REPORTS}/claims.md"
 DEFINITIONS = f"{REPORTS}/definitions.md"
 GLOSSARY = f"{REPORTS}/kernel-names.md"
 
+TRACES = f"{REPORTS}/traces"
+
 _TAKEN = {
+    "traces",
     "index",
     "readme",
     "claims",
@@ -30,6 +33,26 @@ def variant(slug: str, name: str) -> str:
 def picture(slug: str, name: str) -> str:
     """Where an image of a scenario is, without `-light.svg` and `-dark.svg`."""
     return f"{scenario(slug).removesuffix('.md')}/images/{name}"
+
+
+def report(name: str) -> str:
+    """The page of a report on traces that came along; a name is a slug, and in a folder of its own."""
+    return f"{TRACES}/{_free(name)}.md"
+
+
+def rank(name: str, number: int) -> str:
+    """The page of one of several ranks of a report."""
+    return f"{report(name).removesuffix('.md')}/rank-{number}.md"
+
+
+def beside(page: str, name: str) -> str:
+    """Where an image of a page is, without `-light.svg` and `-dark.svg`."""
+    return f"{page.removesuffix('.md')}/images/{name}"
+
+
+def kept(name: str, *path: str) -> str:
+    """A file of a report's dossier."""
+    return "/".join(("traces", name, *path))
 
 
 def recorded(run: str, *path: str) -> str:

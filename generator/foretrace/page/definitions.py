@@ -11,9 +11,11 @@ from foretrace.page import (
     cpu,
     front,
     fusion,
+    given,
     glossary,
     layers,
     pieces,
+    ranks,
     savings,
     scenario,
     sweep,
@@ -46,6 +48,9 @@ TABLES = {
     "Integrity": variant.CHECK,
     "Device": variant.DEVICE,
     "Scenarios": front.SCENARIOS,
+    "Reports on traces": given.REPORTS,
+    "Busy and idle": given.USAGE,
+    "Ranks": ranks.RANKS,
     "Kernel names": glossary.TERM,
 }
 """Every kind of table that a page can hold, under its section's name."""

@@ -37,8 +37,14 @@ SCENARIOS = (
 )
 
 
-def build(pages: Sequence[ScenarioPage], published: ClaimsPage) -> FrontPage:
-    """The page that lists all others; a claim counts once there, however many scenarios carry it."""
+def build(pages: Sequence[ScenarioPage], published: ClaimsPage, *, reports: Table | None = None) -> FrontPage:
+    """The page that lists all others; a claim counts once there, however many scenarios carry it.
+
+    Args:
+        pages: of the scenarios.
+        published: all claims.
+        reports: those on traces that came along.
+    """
     return FrontPage(
         address=addresses.FRONT,
         runs=tuple({page.run.id: page.run for page in pages}.values()),
@@ -54,6 +60,7 @@ def build(pages: Sequence[ScenarioPage], published: ClaimsPage) -> FrontPage:
         ),
         scenarios=_scenarios(pages),
         failures=_failures(pages),
+        reports=reports,
     )
 
 

@@ -180,12 +180,15 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     where: str
 
 
+StatementKind = Literal["prediction", "claim", "guess"]
+
+
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """A prediction or a published claim, with what came of it."""
 
     key: str  # the claim's id, or the prediction's number
     anchor: str
-    kind: Literal["prediction", "claim"]
+    kind: StatementKind
     words: str  # a claim's own words; "" for a prediction
     parts: tuple[Said, ...]
     because: str
@@ -316,6 +319,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     calls: Table | None = None
     checks: Table | None = None
     notes: tuple[str, ...] = ()  # what the reader of the trace noticed
+    usage: Table | None = None  # busy and idle, by GPU
+    others: Table | None = None  # the GPU work that no recorded step launched
 
 
 class VariantPage(Shown, frozen=True, kw_only=True):
@@ -335,6 +340,38 @@ class VariantPage(Shown, frozen=True, kw_only=True):
     device: Table | None
     files: tuple[File, ...]
     trace: str  # address; "" where there is none
+
+
+class TracePage(Shown, frozen=True, kw_only=True):
+    """All that one trace shows that came along without a scenario."""
+
+    address: str
+    title: str
+    report: Link  # the page itself where it is about this trace alone
+    device: str
+    bound: str
+    bound_evidence: str
+    notices: tuple[Notice, ...]
+    timeline: Picture | None
+    file: File
+    source: str  # what the file was called
+
+
+class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One report: a trace, or the ranks of a job."""
+
+    name: str
+    address: str
+    title: str
+    date: str
+    command: str
+    sha256: str  # of what was expected, as sealed
+    notices: tuple[Notice, ...]
+    predictions: tuple[Statement, ...]
+    guesses: tuple[Statement, ...]
+    ranks: Table | None  # where there are several
+    traces: tuple[TracePage, ...]
+    files: tuple[File, ...]
 
 
 class KeyVariant(msgspec.Struct, frozen=True, kw_only=True):
@@ -398,6 +435,7 @@ class FrontPage(msgspec.Struct, frozen=True, kw_only=True):
     mismatches: tuple[Mismatch, ...]
     scenarios: Table
     failures: tuple[tuple[Link, Notice], ...]
+    reports: Table | None = None  # on traces that came along
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,10 +21,10 @@ CONFIDENCE = {
 """How sure a meaning is, in words."""
 
 
-def readings(kernels: Sequence[Kernel]) -> tuple[Reading, ...]:
-    """Every kernel's name of which something can be read, once, in the order of the rows."""
+def readings(kernels: Sequence[Kernel], *, first: int = 1) -> tuple[Reading, ...]:
+    """Every kernel's name of which something can be read, once, in the order of the rows; numbered from `first`."""
     labels = {row.name: row.label for row in kernels if row.activity == "kernel"}
-    found = (_reading(name, label, number) for number, (name, label) in enumerate(labels.items(), 1))
+    found = (_reading(name, label, number) for number, (name, label) in enumerate(labels.items(), first))
     return tuple(reading for reading in found if reading.told or reading.label != reading.name)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from foretrace.facts import Params
 from foretrace.page import addresses
-from foretrace.page.models import Evidence, Line, Link, Said, Score, Statement
+from foretrace.page.models import Evidence, Line, Link, Said, Score, Statement, StatementKind
 from foretrace.prediction import AllOf, Finding, Kind, State, Unmeasured, Verdict, Where, fits
 from foretrace.record import Environment
 from foretrace.study import Investigation, Judged
@@ -29,13 +29,38 @@ LINES, VARIANTS, SHORT = 3, 2, 180
 
 def statements(found: Investigation, environment: Environment) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     """The predictions, numbered from 1, and the claims, under their ids; on this machine."""
+    address = functools.partial(addresses.variant, found.sealed.slug)
+    params = {name: known.params for name, known in found.facts.items()}
     numbered = [(str(number), judged) for number, judged in enumerate(found.predictions, 1)]
     claimed = [(judged.claim.id, judged) for judged in found.claims if judged.claim]
+    kinds: tuple[tuple[StatementKind, list[tuple[str, Judged]]], ...] = (("prediction", numbered), ("claim", claimed))
     predictions, claims = (
-        tuple(_statement(found, judged, key=key, untold=_untold(found, judged, environment)) for key, judged in each)
-        for each in (numbered, claimed)
+        tuple(
+            _statement(
+                judged, key=key, kind=kind, params=params, address=address, untold=_untold(found, judged, environment)
+            )
+            for key, judged in each
+        )
+        for kind, each in kinds
     )
     return predictions, claims
+
+
+def expected(
+    found: Iterable[Judged], *, kind: StatementKind, params: Mapping[str, Params], address: Callable[[str], str]
+) -> tuple[Statement, ...]:
+    """What was expected without a scenario, numbered from 1.
+
+    Args:
+        found: each expectation with its verdict.
+        kind: what they are.
+        params: by the name of what findings are about.
+        address: from such a name to the page that shows it.
+    """
+    return tuple(
+        _statement(judged, key=str(number), kind=kind, params=params, address=address)
+        for number, judged in enumerate(found, 1)
+    )
 
 
 def score(title: str, states: Sequence[State]) -> Score:
@@ -50,12 +75,18 @@ def where(asked: Where) -> str:
     return ", ".join(said)
 
 
-def _statement(found: Investigation, judged: Judged, *, key: str, untold: str) -> Statement:
-    slug, claim, verdict = found.sealed.slug, judged.claim, judged.verdict
-    kind: Literal["prediction", "claim"] = "claim" if claim else "prediction"
+def _statement(
+    judged: Judged,
+    *,
+    key: str,
+    kind: StatementKind,
+    params: Mapping[str, Params],
+    address: Callable[[str], str],
+    untold: str = "",
+) -> Statement:
+    claim, verdict = judged.claim, judged.verdict
     parts = tuple(_parts(judged.expectation))
-    params = {name: known.params for name, known in found.facts.items()}
-    lines = tuple(_deciding(slug, verdict, about=parts[0].describe() if claim and len(parts) == 1 else ""))
+    lines = tuple(_deciding(address, verdict, about=parts[0].describe() if claim and len(parts) == 1 else ""))
     return Statement(
         key=key,
         anchor=f"{kind}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', key)}",
@@ -70,7 +101,7 @@ def _statement(found: Investigation, judged: Judged, *, key: str, untold: str) -
         more=f"and {len(lines) - LINES} more" if len(lines) > LINES else "",
         evidence=tuple(
             Evidence(
-                variants=_links(slug, finding.about),
+                variants=_links(address, finding.about),
                 state=finding.state,
                 measured=finding.measured,
                 part=finding.part,
@@ -119,7 +150,7 @@ def _left_out(found: Investigation, names: Iterable[str]) -> bool:
     )
 
 
-def _deciding(slug: str, verdict: Verdict, *, about: str) -> Iterator[Line]:
+def _deciding(address: Callable[[str], str], verdict: Verdict, *, about: str) -> Iterator[Line]:
     """The findings that decided a verdict, those that say the same of several variants as one.
 
     `about` is what was looked at, where neither a part of the statement nor its words say so.
@@ -132,7 +163,7 @@ def _deciding(slug: str, verdict: Verdict, *, about: str) -> Iterator[Line]:
         yield Line(
             measured=_short(measured),
             part=part,
-            variants=_links(slug, tuple(names)[:VARIANTS]),
+            variants=_links(address, tuple(names)[:VARIANTS]),
             others=f"and {len(names) - VARIANTS} more" if len(names) > VARIANTS else "",
         )
 
@@ -142,8 +173,8 @@ def _given(text: str) -> str:
     return "" if text == "–" else text
 
 
-def _links(slug: str, names: Iterable[str]) -> tuple[Link, ...]:
-    return tuple(Link(name, addresses.variant(slug, name)) for name in names)
+def _links(address: Callable[[str], str], names: Iterable[str]) -> tuple[Link, ...]:
+    return tuple(Link(name, address(name)) for name in names)
 
 
 def _short(text: str) -> str:

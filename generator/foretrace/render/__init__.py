@@ -64,9 +64,7 @@ def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
     return texts
 
 
-def _written(
-    environment: jinja2.Environment, pages: Pages, prose: Mapping[str, Prose]
-) -> tuple[dict[str, str], Whys]:
+def _written(environment: jinja2.Environment, pages: Pages, prose: Mapping[str, Prose]) -> tuple[dict[str, str], Whys]:
     """Every page's text, and the reasons that the prose gave; the environment keeps the tables that were printed."""
     texts: dict[str, str] = {}
     whys: dict[str, dict[str, Markup]] = {}
@@ -79,6 +77,12 @@ def _written(
     for one in pages.variants:
         shown = {"page": one, "data": _facts_file(one.address), "confidence": tuple(CONFIDENCE.items())}
         texts[one.address] = _page(environment, "variant.md.j2", one.address, **shown)
+    for report in pages.reports:
+        shown = {"report": report, "data": _facts_file(report.address), "confidence": tuple(CONFIDENCE.items())}
+        texts[report.address] = _page(environment, "report.md.j2", report.address, **shown)
+        for trace in report.traces if report.ranks else ():
+            shown = {"page": trace, "data": _facts_file(trace.address), "confidence": tuple(CONFIDENCE.items())}
+            texts[trace.address] = _page(environment, "trace.md.j2", trace.address, **shown)
     texts[pages.front.address] = _front(environment, pages, whys, gaps)
     texts[pages.claims.address] = _claims(environment, pages, whys)
     found = pages.definitions
@@ -195,6 +199,7 @@ def _pictures(pages: Pages) -> Iterator[Picture]:
         yield from (picture for picture in (*alone, *page.rates, *page.swept, *page.choices) if picture)
         yield from (picture for it in page.comparisons for picture in it.changes)
     yield from (page.timeline for page in pages.variants if page.timeline)
+    yield from (page.timeline for report in pages.reports for page in report.traces if page.timeline)
 
 
 def _data(pages: Pages, whys: Whys) -> Iterator[tuple[str, bytes]]:
@@ -209,6 +214,8 @@ def _data(pages: Pages, whys: Whys) -> Iterator[tuple[str, bytes]]:
         known = pages.holes[one.slug].found.facts[one.name]
         if isinstance(known, Facts):
             yield _facts_file(one.address), data.known(known)
+    for address, facts in pages.looks.items():
+        yield _facts_file(address), data.known(facts)
 
 
 def _claims_files(address: str) -> tuple[str, str]:
