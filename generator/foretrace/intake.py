@@ -102,7 +102,7 @@ def _staged(staged: Path, given: Path, wish: Wish, workspace: Path, sealed_utc: 
     placed = [(place if numbered else each.rank or 0, each) for place, each in enumerate(found)]
     placed.sort(key=lambda pair: pair[0])
     _refuse_misses(wish, [rank for rank, _ in placed])
-    private = {} if wish.keep_paths else _private(paths, workspace)
+    private = {} if wish.keep_paths else _private(paths, (workspace, Path.cwd(), given.absolute().parent))
     shown = given.resolve().name if given.is_dir() else given.name
     shown = shown if wish.keep_paths else publishable_name(shown, private)
     kept = [
@@ -165,9 +165,9 @@ def _refuse_misses(wish: Wish, ranks: Sequence[int]) -> None:
             )
 
 
-def _private(paths: Iterable[Path], workspace: Path) -> dict[str, str]:
+def _private(paths: Iterable[Path], folders: Iterable[Path]) -> dict[str, str]:
     """What must not be published: this machine's names and folders, and what the traces tell of theirs."""
-    found = replacements(workspace, Path.cwd(), *{path.absolute().parent for path in paths})
+    found = replacements(*folders)
     for path in paths:
         for text in _texts(path):
             found |= {word: instead for word, instead in told(text).items() if word not in found}

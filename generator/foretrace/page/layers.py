@@ -30,7 +30,7 @@ AGAINST = (
 
 
 def table(facts: Facts, here: str) -> Table | None:
-    """The layers of one variant; None where fewer than two are known, as without a GPU."""
+    """The layers of one variant or trace; None where fewer than two are known, as without a GPU."""
     rows = tuple(_rows(facts))
     return Table(caption=f"Layers of a step of {here}", columns=LAYERS, rows=rows) if len(rows) > 1 else None
 
@@ -60,23 +60,28 @@ def families(facts: Facts) -> dict[str, tuple[float, float]]:
 
 
 def _rows(facts: Facts) -> Iterable[tuple[Cell, ...]]:
+    rounds = "step_us" in facts.quantities  # a trace that came along has none
+    first = "first round's " if rounds else ""
     if "dispatch_us" in facts.quantities and "dispatch_us" not in facts.withheld:
         dispatch = cells.measured(facts, "dispatch_us")
         yield Cell(text="CPU dispatch"), dispatch, Cell(text=""), Cell(text="without the profiler, of all rounds")
+    elif "profiled_step_us" in facts.quantities:
+        width = cells.measured(facts, "profiled_step_us")
+        yield Cell(text="CPU: the whole step"), width, Cell(text=""), Cell(text="under the profiler")
     if (calls := _calls_us(facts)) is not None:
         count = _pieces(_calls(facts))
         yield (
             Cell(text="Launch: CUDA calls"),
             cells.amount(calls, "us"),
             count,
-            Cell(text="under the profiler, in the first round"),
+            Cell(text=f"under the profiler{', in the first round' if rounds else ''}"),
         )
     for family, (time_us, pieces) in families(facts).items():
         yield (
             Cell(text=f"GPU: {family}"),
             cells.amount(time_us, "us"),
             _pieces(pieces),
-            Cell(text="durations in the first round's trace, mean of the recorded steps"),
+            Cell(text=f"durations in the {first}trace, mean of the recorded steps"),
         )
 
 

@@ -89,7 +89,7 @@ KERNEL = (
     Column(title="A step", meaning="Launches in each recorded step.", numeric=True),
     Column(
         title="Duration",
-        meaning="Median of one launch over the recorded steps of the first round, with the interval that holds it.",
+        meaning="Median of one launch over the recorded steps (of the first round), with the interval that holds it.",
         numeric=True,
     ),
     Column(title="Share", meaning="Of all GPU time in the recorded steps.", numeric=True),
