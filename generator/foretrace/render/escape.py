@@ -14,6 +14,10 @@ from markupsafe import Markup
 from foretrace.analysis.inspection import visible
 
 _MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>\"'*`[]{}|\\~^#"}
+_INSTEAD = {
+    ord(mark): instead
+    for mark, instead in {"<": "‹", ">": "›", "&": "and", '"': "”", "\\": "/", "{": "(", "}": ")"}.items()
+}
 _LOOSE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")  # an underscore inside a word is only itself
 _LEADING = re.compile(r"^[ !-%'-/:-@\[-`{-~]|(?<=^\d)[.)](?=\s|$)|(?<=^\d\d)[.)](?=\s|$)| $", re.ASCII)
 
@@ -45,4 +49,4 @@ def joined(values: object, separator: str = "") -> Markup:
 
 def heading(text: str) -> str:
     """`text` for the title of a page, which a theme prints unescaped in some places and unescapes in others."""
-    return visible(text).translate({ord("<"): "‹", ord(">"): "›", ord("&"): "and", ord('"'): "”", ord("\\"): "/"})
+    return visible(text).translate(_INSTEAD)
