@@ -76,7 +76,7 @@ def _expectation(table: object, where: str) -> Kind:
     try:
         _say_again(found)
     except WrongUsage as error:
-        raise WrongUsage(error.what, where=f"{where}, {error.where}", remedy=error.remedy) from error
+        raise WrongUsage(error.what, where=f"{where}, {_key(found, error.where)}", remedy=error.remedy) from error
     return found
 
 
@@ -97,6 +97,14 @@ def _check_keys(table: object, where: str) -> None:
             raise WrongUsage("is no finite number", where=f"{where}, key {key}", remedy="leave an open end out")
     for number, part in enumerate(table["parts"] if kind is AllOf and isinstance(table.get("parts"), list) else (), 1):
         _check_keys(part, f"{where}, part {number}")
+
+
+def _key(found: Kind, told: str) -> str:
+    """The key that a word's complaint is about: the one whose value it names, or the ends of an interval."""
+    if told.startswith("between") and hasattr(found, "low"):
+        return "keys low and high"
+    keys = [key for key, value in msgspec.structs.asdict(found).items() if told == value]
+    return f"key {keys[0]}" if keys else told
 
 
 def _scalars(value: Any) -> list[Any]:

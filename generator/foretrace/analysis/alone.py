@@ -76,9 +76,10 @@ def of_trace(trace: Trace, *, params: Params | None = None) -> Look:
         bound=_limit(withheld) or bound(trusted, rows),
         notes=(*trace.warnings, *_shortened(len(links))),
     )
+    seen = observe_whole(trace) if "activities" in withheld and len(trace.gpu.row) else window  # unlinked work, too
     used = () if "traced_busy_share" in withheld else usage(window)
     devices = tuple(dict.fromkeys(device.name for device in trace.devices if device.name))
-    return Look(facts=facts, devices=devices, timeline=drawn(window), usage=used, others=others)
+    return Look(facts=facts, devices=devices, timeline=drawn(seen), usage=used, others=others)
 
 
 def _unavailable() -> Mapping[str, str]:

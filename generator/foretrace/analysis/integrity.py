@@ -19,7 +19,7 @@ from foretrace.trace import LAUNCHERS, Kind
 from foretrace.units import number, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foretrace.analysis.window import Window
     from foretrace.record import DeviceState, Environment, Outcome
@@ -68,10 +68,10 @@ def check(
 
 def of_trace(window: Window) -> tuple[Check, ...]:
     """Everything that can be looked at in a trace that came alone, in the order of a page's table."""
-    steps = _marks(window)
+    absent = tuple(_absent(window))
     if not len(window.trace.gpu.row):
-        return (steps, _gpu_activity(window), _interruptions(window))
-    return (steps, *_gpu(window))
+        return (_marks(window), *absent, _gpu_activity(window), _interruptions(window))
+    return (_marks(window), *absent, *_gpu(window))
 
 
 def _trace(window: Window, outcome: Outcome, environment: Environment) -> tuple[Check, ...]:
@@ -158,6 +158,21 @@ def _marks(window: Window) -> Check:
         said = "the trace marks none: the whole window stands for one"
         return Check(name=name, passed=False, found=said, withholds=(*FIRST_STEP, "profiled_step_us", "entry_gap_us"))
     return Check(name=name, passed=True, found=f"{len(window)}")
+
+
+def _absent(window: Window) -> Iterator[Check]:
+    """What the trace does not record at all, so that a zero would say nothing."""
+    trace = window.trace
+    if not len(trace.rows(Kind.OP, Kind.ANNOTATION, *LAUNCHERS)):
+        yield Check(
+            name="CPU activity", passed=False, found="none was recorded", withholds=("self_cpu_us", "cpu_over_gpu")
+        )
+    if not len(trace.rows(Kind.OP)):
+        lost = ("ops", "ops_per_kernel", "opaque_share", "graph_hashes", "entry_gap_us")
+        yield Check(name="Operators", passed=False, found="none was recorded", withholds=lost)
+    if not len(trace.rows(Kind.OVERHEAD)):
+        found = "none was recorded, which older profilers never do"
+        yield Check(name="The profiler's own events", passed=False, found=found, withholds=("buffer_requests",))
 
 
 def _gpu_activity(window: Window) -> Check:

@@ -11,6 +11,8 @@ from foretrace.prediction import Unmeasured
 from foretrace.stats import Summary
 
 MISSING = "n/a"
+LONGEST, TAIL = 240, 60
+"""The most characters of a name in a cell, and how many of them are its end; the files beside a page have all."""
 STEPS = 8
 """The most steps whose counts stand one by one in a cell."""
 
@@ -101,9 +103,15 @@ def missing(why: str, *, text: str = MISSING) -> Cell:
     return Cell(text=text, hint=why, kind="missing")
 
 
-def code(name: str, *, to: str = "") -> Cell:
-    """A name as it is spelt."""
-    return Cell(text=name, kind="code", to=to)
+def code(name: str, *, to: str = "", detail: str = "", depth: int = 0) -> Cell:
+    """A name as it is spelt; of a very long one its beginning and its end."""
+    text = short(name)
+    return Cell(text=text, exact="" if text == name else name, detail=detail, kind="code", to=to, depth=depth)
+
+
+def short(name: str) -> str:
+    """A name that does not fill a page: its beginning and its end, where it is longer than `LONGEST`."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - TAIL - 1]}…{name[-TAIL:]}"
 
 
 def head(quantity: str) -> Column:

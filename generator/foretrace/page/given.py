@@ -30,6 +30,9 @@ from foretrace.record import Ceilings
 UNKNOWN = Ceilings(tflops={}, copy_gbps=None, how="")
 """What nobody measured of the device that a trace came from."""
 
+MINOR = {"buffer_requests"}
+"""Quantities whose absence is no news."""
+
 USAGE = (
     Column(title="GPU", meaning="The device, as the trace names it."),
     Column(
@@ -129,8 +132,8 @@ def _trace(report: Report, kept: Kept, look: Look) -> TracePage:
 
 def _shown(look: Look, here: str, *, address: str) -> Shown:
     shown = variant.shown(look.facts, here, address=address, ceilings=UNKNOWN)
-    inside = {row.name for row in look.facts.kernels[: variant.ROWS]}
-    beyond = [row for row in look.others[: variant.ROWS] if row.name not in inside]
+    read = len(variant.to_read(look.facts.kernels))
+    beyond = variant.to_read((*look.facts.kernels, *look.others))[read:]
     names = (*shown.names, *readings.readings(beyond, first=len(shown.names) + 1))
     caption = f"GPU work that no recorded step launched, {here}"
     return msgspec.structs.replace(
@@ -183,10 +186,10 @@ def _timeline(look: Look, here: str, address: str) -> Picture | None:
 
 
 def _doubts(facts: Facts) -> Iterator[Notice]:
-    """What a reader must know before the figures: each check that something was withheld for."""
+    """What a reader must know before the figures: each check for which more than a minor figure is withheld."""
     for check in facts.checks:
-        if not check.passed and check.withholds:
-            yield Notice(kind="warning", title=check.name, text=f"{check.found}.")
+        if not check.passed and set(check.withholds) - MINOR:
+            yield Notice(kind="warning", title=check.name, text=f"{check.found[:1].upper()}{check.found[1:]}.")
 
 
 def _notices(report: Report) -> Iterator[Notice]:

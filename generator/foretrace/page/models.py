@@ -311,6 +311,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     withheld: tuple[tuple[str, str], ...] = ()  # what is not given, and why
     kernels: Table | None = None
     names: tuple[Reading, ...] = ()  # of the kernels, each once
+    more_names: str = ""  # how many of them are not read here
     sequence: Table | None = None  # a step's GPU work in order
     operators: Table | None = None
     steps: Table | None = None

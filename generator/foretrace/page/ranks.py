@@ -12,6 +12,8 @@ from foretrace.facts import QUANTITIES, Facts
 from foretrace.page import cells
 from foretrace.page.models import Cell, Column, Table
 
+MOST_RANKS = 256
+"""The most ranks in the table on the page."""
 MOST = 3
 """The most differences from the other ranks that a cell names."""
 
@@ -63,7 +65,9 @@ def table(looks: Mapping[str, Look], places: Mapping[str, str], *, title: str) -
         )
         for name, look in looks.items()
     )
-    return Table(caption=f"Ranks of {title}", columns=RANKS, rows=rows, left_out=_said(facts, slowest)).trimmed()
+    return Table(
+        caption=f"Ranks of {title}", columns=RANKS, rows=rows, left_out=_said(facts, slowest), most=MOST_RANKS
+    ).trimmed()
 
 
 def _steps(facts: Facts) -> Cell:

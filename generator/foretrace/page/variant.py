@@ -21,6 +21,8 @@ from foretrace.study import LEFT_OUT
 ROWS = 200
 """The most rows that a page shows of a table about a trace; the files beside it have all of them."""
 
+READ = 40_000
+"""The most characters of names that a page reads piece by piece, those with most time first."""
 LABELS = 8
 """The most pieces of work that a line of the dispatch chain names."""
 
@@ -186,13 +188,15 @@ def shown(known: Facts, here: str, *, address: str, ceilings: Ceilings) -> page.
         address: of the page that shows them.
         ceilings: what the device reached; nothing where nobody measured it.
     """
-    names = readings.readings(known.kernels[:ROWS])
+    read = to_read(known.kernels)
+    names = readings.readings(read)
     return page.Shown(
         layers=layers.table(known, here),
         quantities=_quantities(known, here),
         withheld=_withheld(known),
         kernels=kernels(known.kernels, names, f"GPU work of {here}", address=address) if known.kernels else None,
         names=names,
+        more_names=_more_names(known.kernels, read),
         sequence=pieces.sequence(known, here, names, address=address, ceilings=ceilings),
         operators=cpu.operators(known, here, most=OPERATORS),
         steps=_steps(known, here) if known.steps else None,
@@ -293,6 +297,24 @@ def _withheld(facts: Facts) -> tuple[tuple[str, str], ...]:
     return tuple((", ".join(together), reason) for reason, together in titles.items())
 
 
+def to_read(rows: Sequence[Kernel]) -> list[Kernel]:
+    """The GPU work whose names a page reads: the first of each name, as many as there is room for."""
+    found: dict[str, Kernel] = {}
+    room = READ
+    for row in rows:
+        cost = min(len(row.name), readings.LONGEST)
+        if row.name not in found and cost <= room:
+            found[row.name] = row
+            room -= cost
+    return list(found.values())
+
+
+def _more_names(rows: Sequence[Kernel], read: Sequence[Kernel]) -> str:
+    """How many names are not read on the page, in words."""
+    more = {row.name for row in rows} - {row.name for row in read}
+    return f"{len(more):,} more names are in the table's files; `foretrace decode` reads them." if more else ""
+
+
 def kernels(rows: Sequence[Kernel], names: Sequence[page.Reading], caption: str, *, address: str) -> Table:
     """A table of GPU work.
 
@@ -305,7 +327,9 @@ def kernels(rows: Sequence[Kernel], names: Sequence[page.Reading], caption: str,
     typical = cells.smallest(row.duration.median for row in rows)
     anchors = {found.name: f"{address}#{found.anchor}" for found in names}
     found = tuple(
-        _kernel(row, Cell(text=row.label, exact=row.name, kind="code", to=anchors.get(row.name, "")), typical)
+        _kernel(
+            row, Cell(text=cells.short(row.label), exact=row.name, kind="code", to=anchors.get(row.name, "")), typical
+        )
         for row in rows
     )
     return Table(caption=caption, columns=KERNEL, rows=found, most=ROWS).trimmed()
@@ -333,7 +357,7 @@ def _kernel(row: Kernel, name: Cell, typical: float | None) -> tuple[Cell, ...]:
         cells.amount(row.shared_bytes, "bytes"),
         occupancy,
         cells.amount(row.occupancy_reported, "share"),
-        Cell(text=row.op or "no operator", detail=row.launch_call or "launch not linked", kind="code"),
+        cells.code(row.op or "no operator", detail=cells.short(row.launch_call) or "launch not linked"),
     )
 
 
@@ -363,7 +387,7 @@ def _chain(chain: Sequence[Link], here: str) -> Table:
     columns = CHAIN if any(link.launched for link in chain) else CHAIN[:-1]
     rows = tuple(
         (
-            Cell(text=link.name, kind="code", depth=min(link.depth, 12)),
+            cells.code(link.name, depth=min(link.depth, 12)),
             Cell(text=cpu.KINDS[link.kind]),
             cells.amount(link.start_us, "us", typical=1.0),
             cells.amount(link.dur_us, "us", typical=1.0),
@@ -380,7 +404,8 @@ def _launched(labels: Sequence[str]) -> Cell:
     if not labels:
         return Cell(text="")
     more = f" and {len(labels) - LABELS:,} more" if len(labels) > LABELS else ""
-    return Cell(text=", ".join(labels[:LABELS]) + more, exact=", ".join(labels), kind="code")
+    text = ", ".join(map(cells.short, labels[:LABELS])) + more
+    return Cell(text=text, exact=", ".join(labels), kind="code")
 
 
 def _passed(check: Check) -> Cell:
