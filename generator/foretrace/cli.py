@@ -334,10 +334,10 @@ def _build(
         pages = [addresses.report(each.report.id).removesuffix(".md") for each in reports if added is not None]
         for address in pages or ["index"]:
             click.echo(built / f"{address}.html")
-    _hold(shown, reports, gate)
+    _hold(shown, gate, reports)
 
 
-def _hold(shown: Mapping[str, Study], reports: Sequence[Examination], gate: tuple[str, ...]) -> None:
+def _hold(shown: Mapping[str, Study], gate: tuple[str, ...], reports: Sequence[Examination] = ()) -> None:
     """Raise where a variant failed or a prediction of ours was judged as a gate forbids, in what the site shows."""
     found = [(slug, study.investigations[slug]) for slug, study in shown.items()]
     failed = [
