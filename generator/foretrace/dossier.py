@@ -84,8 +84,9 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sealed(predictions: tuple[Kind, ...], guesses: tuple[Kind, ...]) -> str:
-    """The sha256, in hex, of all that is expected."""
-    return seal(predictions, guesses)
+    """The sha256, in hex, of all that is expected, as a later reader gets it: a limit of `1` is one of `1.0`."""
+    recorded = msgspec.json.decode(msgspec.json.encode((predictions, guesses)), type=tuple[tuple[Kind, ...], ...])
+    return seal(*recorded)
 
 
 @contextmanager

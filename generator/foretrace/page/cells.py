@@ -11,7 +11,7 @@ from foretrace.prediction import Unmeasured
 from foretrace.stats import Summary
 
 MISSING = "n/a"
-LONGEST, TAIL = 240, 60
+LONGEST, TAIL = 160, 40
 """The most characters of a name in a cell, and how many of them are its end; the files beside a page have all."""
 STEPS = 8
 """The most steps whose counts stand one by one in a cell."""
