@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from foretrace import expectations
 from foretrace.errors import UnreadableInput, WrongUsage
-from foretrace.prediction import AllOf, Counted, RatioWithin, Within
+from foretrace.prediction import KINDS, AllOf, Counted, RatioWithin, Within
 
 GOOD = """
 [[expect]]
@@ -121,3 +122,17 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(WrongUsage, match="is not TOML"):
         expectations.read(path)
+
+
+def test_the_guide_shows_what_can_be_read(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[1] / "docs" / "guide" / "traces.md").read_text()
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", guide, re.MULTILINE)
+    (example,) = [block for block in blocks if "[[expect]]" in block]
+    toml = "\n".join(line.removeprefix("    ") for line in example.splitlines() if "foretrace report" not in line)
+    kinds = re.findall(r"^\| `(\w+)` \| (.*) \|$", guide, re.MULTILINE)
+
+    assert len(read(tmp_path, toml)) == 3
+    assert len(kinds) > 10
+    for tag, keys in kinds:
+        (kind,) = [kind for kind in KINDS if kind.__struct_config__.tag == tag]
+        assert set(re.findall(r"`(\w+)", keys)) - {"rank"} <= set(kind.__struct_fields__), tag

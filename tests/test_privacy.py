@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretrace.privacy import replacements, scrub
+from foretrace.privacy import publishable, publishable_name, replacements, scrub, told
 
 PRIVATE = {
     "torchinductor_alice": "torchinductor_<user>",
@@ -159,3 +159,72 @@ def test_a_process_without_an_account_or_a_home_has_less_to_hide(monkeypatch: py
     monkeypatch.setattr(Path, "home", homeless)
     assert "<user>" not in replacements().values()
     assert "~" not in replacements().values()
+
+
+def test_a_trace_tells_the_hosts_and_users_of_its_machine() -> None:
+    text = json.dumps(
+        {"host_name": "node-3.lab", "a": "/home/bobsmith/x", "b": "/Users/carol b/y", "c": "C:\\Users\\dave\\z"}
+    )
+
+    assert told(text) == {
+        "node-3.lab": "<host>",
+        "node-3": "<host>",
+        **dict.fromkeys(("bobsmith", "carol b", "dave"), "<user>"),
+        **{f"torchinductor_{name}": "torchinductor_<user>" for name in ("bobsmith", "carol b", "dave")},
+    }
+
+
+@pytest.mark.parametrize("user", ["kernel", "trace", "root", "al", "torch", "cuda"])
+def test_a_user_of_a_traces_own_words_does_not_tear_it(user: str) -> None:
+    assert told(f'{{"cat": "{user}", "name": "/home/{user}/x.py"}}') == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "published"),
+    [
+        ('"host_name": "node-3.lab.example"', '"host_name": "<host>"'),
+        ("/home/bobsmith/deep/down/x.py(3): f", "~/x.py(3): f"),
+        (r"\/home\/bobsmith\/x.py", "~/x.py"),
+        ("/mnt/team/model/x.py(3): f", "<workspace>/x.py(3): f"),
+        ("-I/mnt/team/include/", "-I<workspace>/"),
+        ("LIB=/mnt/team/lib:/mnt/other/lib", "LIB=<workspace>/lib:<workspace>/lib"),
+        ("file:///mnt/team/x.html", "file://<workspace>/x.html"),
+        ("a /mnt/team/x.py, b /mnt/team/y.py", "a <workspace>/x.py, b <workspace>/y.py"),
+        ("/mnt/env/lib/python3.11/site-packages/torch/x.py", "<workspace>/lib/python3.11/site-packages/torch/x.py"),
+        ("/usr/lib/python3.11/threading.py(4): run", "/usr/lib/python3.11/threading.py(4): run"),
+        ("/opt/conda/bin/python", "/opt/conda/bin/python"),
+        (r"C:\\work\\team\\x.py", "C:<workspace>/x.py"),
+        ("http://example.org/a/b/c", "http://example.org/a/b/c"),
+        ("void f<a/b>(x/y/z)", "void f<a/b>(x/y/z)"),
+        ("1/2/3, a/b/c", "1/2/3, a/b/c"),
+        ("/single", "/single"),
+        ("aten::mm", "aten::mm"),
+        ('{"ph": "X"}', '{"ph": "X"}'),
+    ],
+)
+def test_folders_are_left_out_wherever_a_trace_was_recorded(text: str, published: str) -> None:
+    assert publishable(text, told(text)) == published
+
+
+@given(st.text(alphabet='abc/ .:"\\home\nUsers-_~', max_size=60))
+def test_a_published_text_stays_json_and_is_left_alone_the_second_time(text: str) -> None:
+    once = publishable(json.dumps({"name": text}), {})
+
+    assert isinstance(json.loads(once)["name"], str)
+    assert publishable(once, {}) == once
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        ("gpu-box-7_1234.1699.pt.trace.json.gz", "<host>_1234.1699.pt.trace.json.gz"),
+        ("unknown-host_77.1.pt.trace.json", "<host>_77.1.pt.trace.json"),
+        ("alice_run_2.json", "<user>_run_2.json"),
+        ("/data/x/alice_run.json", "<workspace>/<user>_run.json"),
+        ("../alice/run.json", "../<user>/run.json"),
+        ("rank0.json", "rank0.json"),
+        ("--title", "--title"),
+    ],
+)
+def test_a_files_name_is_published_without_private_words(name: str, published: str) -> None:
+    assert publishable_name(name, PRIVATE) == published
