@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import builders
 import msgspec
 import pytest
 
-from foretrace import dossier, examination, intake
+from foretrace import dossier, examination, intake, page
 from foretrace.errors import UnreadableInput, WrongUsage
 from foretrace.prediction import Counted
+from foretrace.render import render
 
 EXPECTED = (Counted(activity="kernel", number=1, because="one GEMM"),)
 
@@ -92,6 +94,22 @@ def test_a_file_of_any_name_stays_in_its_folder(tmp_path: Path, name: str) -> No
     if name and name != slug:
         with pytest.raises(WrongUsage, match="cannot name a report"):
             add(tmp_path, write(tmp_path / "run.json"), name=name)
+
+
+def test_names_that_are_no_text_are_kept_as_text(tmp_path: Path) -> None:
+    path = write(tmp_path / os.fsdecode(b"na\xffme.json"))
+    (name,) = add(tmp_path, path, title="bad \udcff title", command=f"foretrace report {path}")
+    read = dossier.load(tmp_path / "traces" / name).report
+
+    assert (name, read.title, read.traces[0].source) == ("na-me", "bad ? title", "na?me.json")
+
+
+def test_half_a_surrogate_pair_in_a_name_is_shown_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document()).replace("aten::mm", "a\\ud800b"))
+    pages = page.build(examined=intake.add(tmp_path / "traces", [path], intake.Wish(), workspace=tmp_path))
+
+    assert render(pages, prose={})
 
 
 def test_ranks_are_those_that_the_traces_name(tmp_path: Path) -> None:

@@ -111,9 +111,11 @@ def _staged(staged: Path, given: Path, wish: Wish, workspace: Path, sealed_utc: 
     ]
     report = Report(
         schema=dossier.SCHEMA,
-        id=wish.name or dossier.slug(_stem(shown)),
-        title=(wish.title if wish.keep_paths else publishable(wish.title, private)) or _stem(shown) or "Trace",
-        command=wish.command if wish.keep_paths else _published(wish.command, private),
+        id=wish.name or dossier.slug(_stem(_legible(shown))),
+        title=_legible(wish.title if wish.keep_paths else publishable(wish.title, private))
+        or _stem(_legible(shown))
+        or "Trace",
+        command=_legible(wish.command if wish.keep_paths else _published(wish.command, private)),
         version=__version__,
         sealed_utc=sealed_utc,
         seal=dossier.sealed(wish.predictions, wish.guesses),
@@ -200,7 +202,7 @@ def _keep(path: Path, staged: Path, *, rank: int, alone: bool, private: Mapping[
     target.chmod(0o644)
     return Kept(
         name=name,
-        source=source,
+        source=_legible(source),
         source_sha256=_digest(path),
         sha256=_digest(target),
         size_bytes=target.stat().st_size,
@@ -215,6 +217,11 @@ def _digest(path: Path) -> str:
 
 def _published(command: str, private: Mapping[str, str]) -> str:
     return " ".join(publishable_name(word, private) for word in command.split(" "))
+
+
+def _legible(text: str) -> str:
+    """A text of the command line or the file system, whose bytes may be no UTF-8, that JSON can hold."""
+    return text.encode(errors="replace").decode()
 
 
 def _stem(name: str) -> str:

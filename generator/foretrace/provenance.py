@@ -11,7 +11,7 @@ def commit(root: Path) -> tuple[str, bool | None]:
     """The commit of `root` and whether the tree is dirty; ("", None) where neither git nor the environment tells.
 
     `FORETRACE_COMMIT` (a hash, with `-dirty` behind it where that is so) speaks for a copy without `.git`, such as a
-    container image. Recorded runs do not count as a change.
+    container image. Recorded runs and kept traces do not count as a change.
     """
     told = os.environ.get("FORETRACE_COMMIT", "").strip()
     if told:
@@ -19,7 +19,8 @@ def commit(root: Path) -> tuple[str, bool | None]:
     head = _git(root, "rev-parse", "HEAD")
     if head is None:
         return "", None
-    changed = _git(root, "status", "--porcelain", "--untracked-files=normal", "--", ".", ":(exclude)docs/runs")
+    kept = (":(exclude)docs/runs", ":(exclude)docs/traces")
+    changed = _git(root, "status", "--porcelain", "--untracked-files=normal", "--", ".", *kept)
     return head.strip(), None if changed is None else bool(changed.strip())
 
 

@@ -9,6 +9,7 @@ import re
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -19,12 +20,14 @@ from rich.text import Text
 from foretrace import grammars, predict
 from foretrace.analysis.inspection import counted, visible
 from foretrace.errors import WrongUsage
-from foretrace.examination import Examination
 from foretrace.facts import Limiter
 from foretrace.prediction import Kind, Verdict
 from foretrace.record import Outcome, Run
 from foretrace.scenario import Sealed
 from foretrace.study import Investigation
+
+if TYPE_CHECKING:
+    from foretrace.examination import Examination
 
 
 class Lines:
