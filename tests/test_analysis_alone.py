@@ -82,6 +82,13 @@ def test_launches_whose_work_was_not_recorded_give_no_zero() -> None:
     assert look.usage == ()
 
 
+def test_calls_that_launch_nothing_by_their_names_give_no_zero_either() -> None:
+    facts = analysis.of_trace(trace(op("aten::mm", at=5, us=20), launch("runModel", at=10, correlation=1))).facts
+
+    assert "the profiler did not see it" in facts.withheld["kernel_us"]
+    assert {"kernel_us", "gpu_busy_us", "launches"} & facts.quantities.keys() == set()
+
+
 def test_work_without_a_launch_is_kept_apart_and_its_device_still_counts_as_busy() -> None:
     look = analysis.of_trace(trace(step(1, at=0, us=100), kernel("gemm", at=10, us=40), kernel("add", at=60, us=10)))
 

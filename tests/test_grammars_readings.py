@@ -202,3 +202,9 @@ def test_the_glossary_tells_of_every_library_why_and_from_where() -> None:
         assert grammar.about
         assert "Source:" in grammar.about
         assert "https://" in grammar.about
+
+
+def test_a_name_of_which_nothing_can_be_read_is_its_own_label() -> None:
+    assert grammars.label("<script>x</script>") == "<script>x</script>"
+    assert grammars.label("漢字") == "漢字"
+    assert list(grammars.labels(["<b>", "<i>", "***"]).values()) == ["<b>", "<i>", "***"]

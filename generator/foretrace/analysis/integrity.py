@@ -70,7 +70,7 @@ def of_trace(window: Window) -> tuple[Check, ...]:
     """Everything that can be looked at in a trace that came alone, in the order of a page's table."""
     absent = tuple(_absent(window))
     if not len(window.trace.gpu.row):
-        return (_marks(window), *absent, _gpu_activity(window), _interruptions(window))
+        return (_marks(window), *absent, _no_gpu(window), _interruptions(window))
     return (_marks(window), *absent, *_gpu(window))
 
 
@@ -158,6 +158,13 @@ def _marks(window: Window) -> Check:
         said = "the trace marks none: the whole window stands for one"
         return Check(name=name, passed=False, found=said, withholds=(*FIRST_STEP, "profiled_step_us", "entry_gap_us"))
     return Check(name=name, passed=True, found=f"{len(window)}")
+
+
+def _no_gpu(window: Window) -> Check:
+    """A trace without GPU work: it launched none, or nobody recorded it."""
+    found = _gpu_activity(window)
+    said = "no kernel, copy or memset was recorded: there was none, or the profiler did not see it"
+    return msgspec.structs.replace(found, passed=False, found=said, withholds=GPU) if found.passed else found
 
 
 def _absent(window: Window) -> Iterator[Check]:

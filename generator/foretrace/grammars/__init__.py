@@ -104,7 +104,10 @@ def _identity(name: str) -> str:
 
 
 def _parts(name: str) -> list[Part]:
-    return parts(decode(name), parse(name))
+    """The words of a label; the name itself where no word of it can be read."""
+    found = parts(decode(name), parse(name))
+    telling = any(letter.isalnum() for part in found for letter in part.text)
+    return found if telling else [Part("symbol", name, always=True)]
 
 
 def glossary() -> tuple[Grammar, ...]:
