@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
+from test_prediction import EXAMPLES
 
 from foretrace import expectations
 from foretrace.errors import UnreadableInput, WrongUsage
-from foretrace.prediction import KINDS, AllOf, Counted, RatioWithin, Within
+from foretrace.prediction import KINDS, AllOf, Counted, Expectation, RatioWithin, Within
 
 GOOD = """
 [[expect]]
@@ -136,3 +138,16 @@ def test_the_guide_shows_what_can_be_read(tmp_path: Path) -> None:
     for tag, keys in kinds:
         (kind,) = [kind for kind in KINDS if kind.__struct_config__.tag == tag]
         assert set(re.findall(r"`(\w+)", keys)) - {"rank"} <= set(kind.__struct_fields__), tag
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_kind_can_stand_in_a_file_and_none_without_limits(kind: type[Expectation], tmp_path: Path) -> None:
+    said = msgspec.structs.replace(EXAMPLES[kind][0], because="for this reason")
+    table = msgspec.to_builtins(said)
+
+    assert expectations._expectation(table, "table 1") == said
+    if {"low", "high"} <= set(kind.__struct_fields__):
+        with pytest.raises(WrongUsage, match="keys low and high: an interval without limits"):
+            expectations._expectation(
+                {key: value for key, value in table.items() if key not in {"low", "high"}}, "table 1"
+            )

@@ -27,6 +27,7 @@ _COMMON = {
     ),
     *("python", "torch", "cuda", "nccl", "triton", "name", "args", "grid", "block", "step", "schema", "true", "false"),
     *("null", "work", "workspace", "project", "data", "model", "train", "home", "docs", "traces", "report"),
+    *("public", "shared", "runner"),
 }  # tell nothing of a user or a host, or are words of the traces themselves
 
 # What a trace tells of the machine that it came from. Each pattern starts with plain letters, which are found fast.
