@@ -193,3 +193,13 @@ def test_thousands_of_names_make_a_page_that_a_reader_can_load(tmp_path: Path) -
     assert len(trace.kernels.rows) == 1500
     assert "The first 200 of 1,500 rows; all are in the files." in text
     assert trace.more_names.startswith("1,4")
+
+
+def test_a_report_takes_no_name_that_a_site_builder_reads_otherwise(tmp_path: Path) -> None:
+    pages = report(tmp_path, steps(), steps(), name="index")
+
+    assert only(pages).address == "reports/traces/index-page.md"
+    assert [trace.address for trace in only(pages).traces] == [
+        "reports/traces/index-page/rank-0.md",
+        "reports/traces/index-page/rank-1.md",
+    ]
