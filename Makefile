@@ -22,7 +22,7 @@ serve: $(VENV)/.site ## show the site at a local address while you write
 	$(BIN)/foretrace serve
 
 clean: ## remove what these commands made, not the recorded runs
-	rm -rf $(VENV) site build docs/reports .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) site build docs/reports .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .foretrace_cache .hypothesis
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

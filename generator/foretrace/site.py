@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from foretrace import analysis, page
+from foretrace.album import FOLDER, Album
 from foretrace.errors import CannotMeasure, GateFailed
 from foretrace.examination import Examination
 from foretrace.facts import Timeline
@@ -62,7 +63,9 @@ def write(project: Project, *studies: Study, examined: Sequence[Examination] = (
         if project.source_sha256(slug) != study.investigations[slug].sealed.source_sha256
     }
     pages = page.build(*studies, changed=frozenset(changed), timelines=dict(_timelines(chosen)), examined=examined)
-    files = render(pages, prose=_prose(project, chosen))
+    images = Album(project.root / FOLDER)
+    files = render(pages, prose=_prose(project, chosen), draw=images.draw)
+    images.prune()
     for path, data in files.items():
         target = project.docs / path
         if not target.is_file() or target.read_bytes() != data:

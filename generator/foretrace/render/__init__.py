@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import cast
 from urllib.parse import quote
@@ -35,16 +35,19 @@ _SHELVES = "shelves"
 _STATES = ("held", "refuted", "undecided")
 _OWN_PLACE = re.compile(r"(\]\(<?|^ *\[[^]]+\]: *<?)#", re.MULTILINE)  # of a Markdown link, in the text or below it
 
+Draw = Callable[[Picture], Iterable[tuple[str, bytes]]]
+"""From a picture to the address and the bytes of each of its files."""
 Whys = Mapping[str, Mapping[str, Markup]]
 """Authors' reasons: by scenario, then by the statement's key."""
 
 
-def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, bytes]:
+def render(pages: Pages, *, prose: Mapping[str, Prose], draw: Draw = pictures.draw) -> dict[PurePosixPath, bytes]:
     """Every file of the reports, by its path in the site's source folder.
 
     Args:
         pages: what to show.
         prose: authors' templates, by scenario.
+        draw: what makes a picture's files.
 
     Raises:
         WrongUsage: an author's template has a mistake; file and line are named.
@@ -54,7 +57,7 @@ def render(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[PurePosixPath, b
     files = {address: text.encode() for address, text in texts.items()}
     files |= {address: data for shelf in _shelves(environment).values() for address, data in shelf.files()}
     files |= dict(_data(pages, whys))
-    files |= {address: drawn for picture in _pictures(pages) for address, drawn in pictures.draw(picture)}
+    files |= {address: drawn for picture in _pictures(pages) for address, drawn in draw(picture)}
     return {PurePosixPath(address): files[address] for address in sorted(files)}
 
 
