@@ -243,7 +243,7 @@ def test_a_comparison_answers_the_four_questions() -> None:
             (f"Same family and tile: beta zero → added; tile 128x256, type bf16, layout nnt in both{both}.",),
         ),
         "Does the gain carry over?": (
-            "there is no gain",
+            "no pair got faster",
             (
                 f"Step time higher {one}: 1.41× (64-compile); not told apart {one}: 1.00× (4096-compile).",
                 "Varied: size 64, 4096. Matrix products in bf16 only.",

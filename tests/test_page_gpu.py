@@ -12,7 +12,7 @@ from facts_builder import call, kernel, piece
 
 from foretrace.errors import WrongUsage
 from foretrace.facts import Facts, Kernel, Link, Piece
-from foretrace.page import cpu, fusion, pieces, rates, savings, sweep
+from foretrace.page import cpu, fusion, pieces, questions, rates, savings, sweep
 from foretrace.page.holes import Holes
 from foretrace.record import Ceilings
 from foretrace.scenario import Work
@@ -259,3 +259,36 @@ def test_one_kernel_at_all_sizes_needs_no_picture_and_a_sweep_without_one_no_tab
 
     assert sweep.choices(swept(same, same, same), slug="s") == ()
     assert sweep.chosen(swept(other, other, other), slug="s", title="S") is None
+
+
+def test_bytes_that_do_not_make_the_time_are_held_against_nothing() -> None:
+    both = pair(facts_builder.facts(gpu_busy_us=90.0), facts_builder.facts(gpu_busy_us=50.0))
+    tiny = {"eager": Work(flops=1.0, bytes=3e6), "compile": Work(flops=1.0, bytes=1e6)}
+    computing = {"eager": Work(flops=1e12, bytes=300e6), "compile": Work(flops=1e12, bytes=100e6)}
+
+    for works in (tiny, computing):
+        assert savings.table([both], works, CEILINGS, slug="mlp", title="compile") is None
+
+
+def test_where_a_library_follows_a_library_no_fusion_ends() -> None:
+    product = piece("", name=GEMM.format(tile="128x128"))
+    theirs = ran({}, product, product, generated(GELU), kernels=[kernel(GELU, family="pointwise")])
+    found = fusion.table([pair(facts_builder.facts(), theirs)], slug="chain", title="compile")
+
+    assert texts(found, "Where fusion ends") == ["between a library's gemm kernel and a pointwise"]
+
+
+def test_a_sentence_about_many_pairs_names_a_few() -> None:
+    pairs = [
+        (
+            f"eager-{n}",
+            facts_builder.facts({"n": n}, step_us=10.0),
+            f"compile-{n}",
+            facts_builder.facts({"n": n}, step_us=5.0),
+        )
+        for n in range(7)
+    ]
+    said = questions.answers(pairs, reach=())[3].said[0]
+
+    assert said.endswith("0.500× (compile-3) and 3 more.")
+    assert said.startswith("Step time lower on 7 of 7 pairs: 0.500× (compile-0), ")

@@ -227,7 +227,8 @@ def _opaque_shares(window: Window) -> Sequence[float]:
     if not len(rows) or not (width > 0).all():
         return ()
     own, name = nesting.self_ns(trace, window.parent)[rows], trace.name[rows]
-    most = np.bincount(name, weights=own).argmax()
+    spent_by = np.bincount(name, weights=own)
+    most = min(np.flatnonzero(spent_by == spent_by.max()).tolist(), key=trace.names.__getitem__)
     mine = name == most
     spent = np.bincount(window.step_of_row[rows][mine], weights=own[mine], minlength=len(window))
     shares: list[float] = (spent / width).tolist()

@@ -52,9 +52,14 @@ def sequence(windows: Sequence[Window], work: Work | None) -> tuple[Piece, ...]:
 
 
 def _steps(window: Window) -> list[Int64]:
-    """The trace rows of each step's GPU work, in start order."""
-    rows = (window.rows_of(window.work_of(step)) for step in range(len(window)))
-    return [each[np.argsort(window.trace.start_ns[each], kind="stable")] for each in rows]
+    """The trace rows of each step's GPU work, in start order; what starts at one instant by name."""
+    trace = window.trace
+
+    def place(row: int) -> tuple[int, str, int]:
+        return int(trace.start_ns[row]), trace.text(row), int(trace.dur_ns[row])
+
+    rows = (window.rows_of(window.work_of(step)).tolist() for step in range(len(window)))
+    return [np.array(sorted(each, key=place), dtype=np.int64) for each in rows]
 
 
 def _run(window: Window, steps: Sequence[Int64]) -> Run:

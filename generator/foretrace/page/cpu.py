@@ -95,11 +95,16 @@ def opaque(facts: Facts) -> str:
     return max(ops, key=lambda call: call.self_us).name if ops else ""
 
 
+def short(name: str) -> str:
+    """An operator's name as it can stand in a cell or a sentence."""
+    return name if len(name) <= SHORT else f"{name[:SHORT]}…"
+
+
 def _opaque(facts: Facts) -> Cell:
     name = opaque(facts)
     if not name or "opaque_share" not in facts.quantities:
         return cells.missing("no operator was recorded")
-    return cells.code(name) if len(name) <= SHORT else Cell(text=f"{name[:SHORT]}…", full=name, kind="code")
+    return cells.code(name) if len(name) <= SHORT else Cell(text=short(name), full=name, kind="code")
 
 
 def _counted(call: Call) -> tuple[Cell, Cell]:

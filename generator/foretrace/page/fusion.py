@@ -68,10 +68,14 @@ def _kind(piece: Piece) -> str:
 
 
 def _cuts(pieces: Sequence[Piece]) -> str:
-    """What stands on the two sides of each cut; nothing is cut where there is one kernel."""
+    """What stands on the two sides of each end of a generated kernel; nothing is cut where there is one kernel."""
     if len(pieces) == 1:
         return "nowhere: one kernel"
-    cuts = (f"between {_side(one)} and {_side(other)}" for one, other in itertools.pairwise(pieces))
+    cuts = (
+        f"between {_side(one)} and {_side(other)}"
+        for one, other in itertools.pairwise(pieces)
+        if _generated(one.name) or _generated(other.name)
+    )
     return "; ".join(dict.fromkeys(cuts))
 
 

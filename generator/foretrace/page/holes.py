@@ -103,7 +103,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
     def opaque(self, variant: str) -> str | None:
         """The operator that spends most CPU time outside all that is recorded inside it."""
         facts = self._facts(variant)
-        return (cpu.opaque(facts) or None) if facts else None
+        return (cpu.short(cpu.opaque(facts)) or None) if facts else None
 
     def calls(self, name: str, variant: str) -> str | None:
         """How often a recorded step runs an operator or a CUDA call of a name: `3`, or `3/3/2` where steps differ."""

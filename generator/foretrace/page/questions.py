@@ -29,6 +29,9 @@ class Gemm(NamedTuple):
     names: str
 
 
+MOST = 4
+"""The most pairs that a sentence names; the table below it has all of them."""
+
 CHANGED = {
     "same kernel": "no",
     "same family and tile": "in a detail only",
@@ -135,7 +138,7 @@ def _carries(pairs: Sequence[Pair], reach: Sequence[str]) -> Answer:
     if not found:
         short = "not known"
     elif not gained:
-        short = "there is no gain"
+        short = "no pair got faster"
     else:
         short = f"on {gained} of {len(found)}"
     types = sorted({str(kind) for _, ours, _, theirs in pairs for kind in (*_types(ours), *_types(theirs))})
@@ -160,7 +163,7 @@ def _medians(quantity: str, found: Mapping[str, Summary], directions: Mapping[st
     for direction in ("lower", "higher", "not told apart"):
         names = [name for name in found if directions[name] == direction]
         if names:
-            ratios = ", ".join(f"{units.quantity(found[name].median, 'ratio')} ({name})" for name in names)
+            ratios = _listed([f"{units.quantity(found[name].median, 'ratio')} ({name})" for name in names])
             parts.append(f"{direction} on {len(names)} of {_pairs(len(found))}: {ratios}")
     return f"{QUANTITIES[quantity].title} {'; '.join(parts)}."
 
@@ -181,7 +184,12 @@ def _short(found: Iterable[str], **words: str) -> str:
 
 
 def _grouped(said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    return tuple(f"{text} ({', '.join(names)})." for text, names in said.items())
+    return tuple(f"{text} ({_listed(names)})." for text, names in said.items())
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - MOST} more" if len(words) > MOST else ""
+    return ", ".join(words[:MOST]) + more
 
 
 def _kernels(facts: Facts) -> float | None:

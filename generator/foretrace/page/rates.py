@@ -15,15 +15,15 @@ def pictures(
     found: Mapping[str, Facts], works: Mapping[str, Work], ceilings: Ceilings, *, slug: str, title: str
 ) -> tuple[Picture, ...]:
     """Up to two: the variants whose arithmetic takes longest at the ceilings, and those whose memory traffic does."""
-    by_arithmetic = {name: _arithmetic(works[name], ceilings) for name in found if name in works}
+    computing = {name: by_arithmetic(works[name], ceilings) for name in found if name in works}
     arithmetic = tuple(
         (name, found[name].quantities["tflops"], ceilings.tflops.get(works[name].dtype))
-        for name, first in by_arithmetic.items()
+        for name, first in computing.items()
         if first and _known(found[name], "tflops")
     )
     traffic = tuple(
         (name, found[name].quantities["gbps"], ceilings.copy_gbps)
-        for name, first in by_arithmetic.items()
+        for name, first in computing.items()
         if not first and _known(found[name], "gbps")
     )
     drawn = []
@@ -52,7 +52,7 @@ def pictures(
     return tuple(drawn)
 
 
-def _arithmetic(work: Work, ceilings: Ceilings) -> bool:
+def by_arithmetic(work: Work, ceilings: Ceilings) -> bool:
     """Whether a step's arithmetic takes longer than its memory traffic, each at its ceiling; so too if unknown."""
     rate, speed = ceilings.tflops.get(work.dtype), ceilings.copy_gbps
     return not rate or not speed or work.flops / rate / 1e6 >= work.bytes / speed / 1e3

@@ -11,6 +11,7 @@ from foretrace import units
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, Table
 from foretrace.page.questions import Pair
+from foretrace.page.rates import by_arithmetic
 from foretrace.record import Ceilings
 from foretrace.scenario import Work
 
@@ -38,16 +39,30 @@ SAVINGS = (
 )
 
 
+LEAST_US = 1.0
+"""Bytes that should save less time than this at the measured bandwidth save nothing that could be told."""
+
+
 def table(
     pairs: Sequence[Pair], works: Mapping[str, Work], ceilings: Ceilings, *, slug: str, title: str
 ) -> Table | None:
-    """A row for each pair of which both sides' bytes were declared and differ; None where there is none."""
+    """A row for each pair whose declared bytes differ by enough to be told; None where there is none.
+
+    A pair is left out where a side's arithmetic takes longer than its traffic: there bytes do not make the time.
+    """
     rows = tuple(
         _row(pair, works[pair[0]].bytes, works[pair[2]].bytes, ceilings.copy_gbps, slug=slug)
         for pair in pairs
-        if pair[0] in works and pair[2] in works and works[pair[0]].bytes != works[pair[2]].bytes
+        if pair[0] in works and pair[2] in works and _tells(works[pair[0]], works[pair[2]], ceilings)
     )
     return Table(caption=f"Memory traffic, {title}", columns=SAVINGS, rows=rows).trimmed() if rows else None
+
+
+def _tells(before: Work, after: Work, ceilings: Ceilings) -> bool:
+    if ceilings.copy_gbps is None:
+        return before.bytes != after.bytes
+    saved_us = (before.bytes - after.bytes) / ceilings.copy_gbps / 1e3
+    return abs(saved_us) >= LEAST_US and not any(by_arithmetic(work, ceilings) for work in (before, after))
 
 
 def _row(pair: Pair, before: float, after: float, speed: float | None, *, slug: str) -> tuple[Cell, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from foretrace.facts import Params
@@ -23,7 +24,7 @@ STATES: dict[State, str] = {
 }
 """What each verdict means."""
 
-LINES, VARIANTS, SHORT = 3, 2, 180
+LINES, VARIANTS, SHORT = 3, 2, 320
 """The most findings beside a verdict, variants beside a finding, and characters of a finding; the evidence has all."""
 
 
@@ -178,7 +179,7 @@ def _links(address: Callable[[str], str], names: Iterable[str]) -> tuple[Link, .
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= SHORT else f"{text[:SHORT].rstrip()}…"
+    return textwrap.shorten(text, SHORT, placeholder=" …") if len(text) > SHORT else text
 
 
 def _parts(expectation: Kind) -> Iterator[Kind]:
