@@ -817,3 +817,12 @@ def test_a_sort_that_is_not_known_says_why() -> None:
     verdict = judge(Distinct(family="gemm", field="tile", least=2), {"a": silent, "b": lost})
     assert verdict.state == "undecided"
     assert verdict.measured == "the name of gemm does not tell its tile; withheld: it is cut"
+
+
+def test_an_order_is_told_round_by_round_where_both_drift_together() -> None:
+    """Each of the two varies by more than they differ by, but in every round the second takes longer."""
+    drift = (1.0, 1.3, 0.8, 1.2, 0.9, 1.1)
+    rounds = [tuple((each * factor,) * 6 for each in drift) for factor in (10.0, 11.0)]
+    measured = {f"n{n}": facts({"n": n}, dispatch_us=rounds[n]) for n in (0, 1)}
+    assert judge(Ordered(quantity="dispatch_us", parameter="n", values=(0, 1)), measured).state == "held"
+    assert judge(Ordered(quantity="dispatch_us", parameter="n", values=(1, 0)), measured).state == "refuted"

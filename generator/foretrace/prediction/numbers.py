@@ -23,6 +23,7 @@ from foretrace.prediction.basis import (
     state_of,
     worded,
 )
+from foretrace.stats import Summary
 
 
 class LimitedBy(Expectation, frozen=True, kw_only=True, tag="bound"):
@@ -114,11 +115,15 @@ class Ordered(Expectation, frozen=True, kw_only=True, tag="order"):
         if isinstance(larger, str):
             return "undecided", larger
         unit = QUANTITIES[self.quantity].unit
-        state: State = "undecided"
-        if smaller.high < larger.low:
-            state = "held"
-        elif larger.high <= smaller.low:
-            state = "refuted"
+        state = self._state(smaller, larger, change(second, first, self.quantity))
         beyond = ">" if smaller.median > larger.median else "="
         sign = {"held": "<", "refuted": beyond, "undecided": "≈"}[state]
         return state, f"{low}: {said(smaller, unit)} {sign} {high}: {said(larger, unit)}"
+
+    def _state(self, smaller: Summary, larger: Summary, growth: Summary | str) -> State:
+        """By the ratio of the two, which is taken round by round; by their intervals where there is none."""
+        if isinstance(growth, str):
+            grows, shrinks = smaller.high < larger.low, larger.high <= smaller.low
+        else:
+            grows, shrinks = growth.low > 1, growth.high <= 1
+        return "held" if grows else "refuted" if shrinks else "undecided"
