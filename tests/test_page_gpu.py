@@ -61,8 +61,14 @@ def test_a_part_stands_with_its_kernel_its_work_and_its_share_of_the_ceilings() 
     assert texts(found, "Tile") == ["256x128"]
     assert texts(found, "Work") == ["4.00 GFLOP"]
     assert texts(found, "Work a byte") == ["500"]
-    assert [cell.detail for cell in cells(found, "Rate")] == ["50.0 % of 800 TFLOP/s"]
-    assert [cell.detail for cell in cells(found, "Bandwidth")] == ["20.0 % of 4,000 GB/s"]
+    assert [(cell.detail, cell.hint) for cell in cells(found, "Rate")] == [
+        ("50.0 % of the roof", "the roof is 800 TFLOP/s")
+    ]
+    assert [cell.detail for cell in cells(found, "Bandwidth")] == [""]
+    thin = piece("sum", flops=4e6, bytes=8e6, tflops=exact(0.4), gbps=exact(800.0))
+    moving = pieces.parts({"eager": ran({}, thin)}, slug="mlp", title="MLP", ceilings=CEILINGS)
+    assert [cell.detail for cell in cells(moving, "Rate")] == [""]
+    assert [cell.detail for cell in cells(moving, "Bandwidth")] == ["20.0 % of the roof"]
     without = pieces.parts({"eager": facts}, slug="mlp", title="MLP", ceilings=UNKNOWN)
     assert [cell.detail for cell in cells(without, "Rate")] == [""]
 

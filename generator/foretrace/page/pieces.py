@@ -18,14 +18,14 @@ _PIECE = (
     Column(title="Duration", meaning="Of this piece of every recorded step, over all rounds.", numeric=True),
     Column(
         title="Rate",
-        meaning="Declared operations over the duration; below it, the share of the ceiling that this run measured for "
-        "the type.",
+        meaning="Declared operations over the duration; below it, where arithmetic is what takes longest, the share of "
+        "the ceiling that this run measured for the type.",
         numeric=True,
     ),
     Column(
         title="Bandwidth",
-        meaning="Declared bytes over the duration; below it, the share of the copy bandwidth that this run measured. "
-        "Above 100 %, part of the bytes came from a cache.",
+        meaning="Declared bytes over the duration; below it, where traffic is what takes longest, the share of the "
+        "copy bandwidth that this run measured. Above 100 %, part of the bytes came from a cache.",
         numeric=True,
     ),
     Column(title="Work", meaning="Floating-point operations that the declaration counts for the part.", numeric=True),
@@ -88,21 +88,25 @@ def _tile(facts: Facts, piece: Piece) -> Cell:
 
 
 def _measured(piece: Piece, ceilings: Ceilings, *, typical: float | None) -> tuple[Cell, ...]:
-    """Duration, rate, bandwidth, work, bytes and intensity."""
+    """Duration, rate, bandwidth, work, bytes and intensity; the nearer of the two roofs has its share."""
     undeclared = cells.missing("no declared part")
     dense = piece.flops / piece.bytes if piece.flops and piece.bytes else None
+    rate, speed = ceilings.tflops.get(piece.dtype), ceilings.copy_gbps
+    computing = bool(dense and rate and speed and dense >= rate * 1e3 / speed)
     return (
         cells.spread_out(piece.duration, "us", typical=typical),
-        _rate(piece.tflops, "tflops", ceilings.tflops.get(piece.dtype)),
-        _rate(piece.gbps, "gbps", ceilings.copy_gbps),
+        _rate(piece.tflops, "tflops", rate if computing else None),
+        _rate(piece.gbps, "gbps", None if computing else speed),
         cells.amount(piece.flops, "flop") if piece.flops else undeclared,
         cells.amount(piece.bytes, "bytes") if piece.bytes else undeclared,
         Cell(text=units.number(dense), order=f"{dense:.9g}") if dense else undeclared,
     )
 
 
-def _rate(found: Summary | None, unit: str, ceiling: float | None) -> Cell:
+def _rate(found: Summary | None, unit: str, roof: float | None) -> Cell:
+    """A rate, and its share of the roof that is nearer to it."""
     if found is None:
         return cells.missing("no declared part")
-    share = f"{units.quantity(found.median / ceiling, 'share')} of {units.quantity(ceiling, unit)}" if ceiling else ""
-    return Cell(text=units.quantity(found.median, unit), order=f"{found.median:.9g}", detail=share)
+    share = f"{units.quantity(found.median / roof, 'share')} of the roof" if roof else ""
+    hint = f"the roof is {units.quantity(roof, unit)}" if roof else ""
+    return Cell(text=units.quantity(found.median, unit), order=f"{found.median:.9g}", detail=share, hint=hint)
