@@ -38,6 +38,8 @@ def facts(
         quantities: a number is exact, a sequence is samples, a sequence of sequences is rounds.
     """
     samples = {name: _rounds(value) for name, value in quantities.items() if not isinstance(value, int | float)}
+    families = dict.fromkeys(row.family for row in kernels)
+    operators = [each for each in calls if each.kind == "op"]
     known = {name: exact(value) for name, value in quantities.items() if isinstance(value, int | float)}
     return Facts(
         params=params or {},
@@ -50,6 +52,8 @@ def facts(
         calls=tuple(calls),
         chain=(),
         sequence=tuple(sequence),
+        shares={family: exact(sum(row.share for row in kernels if row.family == family)) for family in families},
+        opaque=max(operators, key=lambda each: each.self_us).name if operators else "",
         checks=(),
         bound=Bound(limiter=bound, evidence="busy 20 % of the step"),
     )
@@ -114,7 +118,10 @@ def call(name: str, **more: Any) -> Call:
         "kernels": 0,
         "gpu_us": 0.0,
     }
-    return Call(**(values | more))
+    values |= more
+    steps = len(values["per_step"]) or 1
+    values.setdefault("kernels_per_step", (values["kernels"] // steps,) * steps)
+    return Call(**values)
 
 
 def piece(part: str, **more: Any) -> Piece:

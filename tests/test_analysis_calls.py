@@ -116,3 +116,22 @@ def test_what_a_graph_launched_is_listed_as_it_started():
     )
     (link,) = facts.chain
     assert [label.split()[0] for label in link.launched] == ["memcpy", "nvjet"]
+
+
+def test_a_label_holds_what_another_thread_launched_while_it_lasted():
+    facts = known(
+        step(1, at=0, us=100),
+        annotation("train", at=5, us=80),
+        op("aten::mm", at=10, us=20),
+        launch(at=15, us=5, correlation=1),
+        op("MmBackward0", at=40, us=20, tid=7),
+        launch(at=45, us=5, correlation=2, tid=7),
+        launch(at=90, us=5, correlation=3, tid=7),
+        kernel(at=50, us=4, correlation=1),
+        kernel(at=60, us=5, correlation=2),
+        kernel(at=96, us=6, correlation=3),
+    )
+    label = call(facts, "train")
+    assert (label.kernels, label.kernels_per_step, label.gpu_us) == (2, (2,), 9)
+    assert call(facts, "MmBackward0").kernels_per_step == (1,)
+    assert call(facts, "aten::mm").kernels == 1

@@ -383,3 +383,50 @@ def test_the_opaque_share_is_the_time_an_operator_hides_over_the_steps_width():
         kernel("k", at=90, us=8, correlation=1),
     )
     assert facts.quantities["opaque_share"].median == pytest.approx(0.55)
+
+
+def test_what_the_profiler_took_inside_an_operator_is_not_the_operators():
+    facts = known(
+        step(1, at=0, us=100),
+        op("aten::mm", at=10, us=80),
+        launch(at=60, us=10, correlation=1),
+        event("overhead", "Activity Buffer Request", at=20, us=30, pid=-1, tid=0),
+        event("overhead", "Command Buffer Full", at=62, us=5, pid=-1, tid=0),
+        kernel("k", at=90, us=8, correlation=1),
+    )
+    own = {call.name: call.self_us for call in facts.calls}
+    assert own["aten::mm"] == 40
+    assert own["cudaLaunchKernel"] == 5
+    assert facts.quantities["opaque_share"].median == pytest.approx(0.4)
+    assert facts.opaque == "aten::mm"
+
+
+def test_the_opaque_operator_is_of_the_steps_thread_and_one_for_all_rounds():
+    first = [
+        step(1, at=0, us=100),
+        op("aten::sdpa", at=10, us=60),
+        op("aten::backward", at=10, us=90, tid=7),
+        launch(at=20, correlation=1),
+        kernel("k", at=90, us=8, correlation=1),
+    ]
+    second = [*first[:1], op("aten::sdpa", at=10, us=20), op("aten::copy_", at=40, us=50), *first[3:]]
+    facts = of_rounds(builders.trace(*first), builders.trace(*second))
+    assert facts.opaque == "aten::sdpa"
+    assert facts.samples["opaque_share"] == (pytest.approx((0.55,)), pytest.approx((0.15,)))
+
+
+def test_shares_are_those_of_every_round():
+    gemm = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn"
+
+    def round_of(us: float):
+        return [
+            step(1, at=0, us=100),
+            launch(at=1, us=1, correlation=1),
+            launch(at=3, us=1, correlation=2),
+            kernel(gemm, at=10, us=us, correlation=1),
+            memcpy(at=90, us=10, correlation=2, bytes=8),
+        ]
+
+    facts = of_rounds(builders.trace(*round_of(30)), builders.trace(*round_of(10)))
+    assert (facts.shares["gemm"].low, facts.shares["gemm"].high) == (0.5, 0.75)
+    assert facts.shares["memcpy"].median == pytest.approx(0.375)

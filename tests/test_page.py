@@ -447,7 +447,7 @@ def test_the_whole_runs_cost_is_told_with_and_without_compiling() -> None:
     assert (
         runs.cost([outcome, outcome])
         == "4 measurements of 2 variants in 12.0 s: 8.00 s for first calls that compile, 4.00 s for all else, "
-        "2.00 s a round"
+        "2.00 s of that a round"
     )
     assert runs.cost([known]) == ""
     card = runs.card(studies.run(), [outcome], cost="4 measurements")

@@ -188,7 +188,6 @@ def test_an_operator_is_shown_per_step_with_what_it_launches() -> None:
     assert texts(found, "CPU time a step") == ["2.00 µs", "20.0 µs"]
     assert texts(found, "Kernels a step") == ["0", "1"]
     assert texts(found, "GPU time a step") == ["none", "8.00 µs"]
-    assert cpu.opaque(facts) == "aten::addmm"
     assert cpu.operators(facts_builder.facts(calls=facts.calls), "cpu only", most=9) is None
 
 
@@ -240,7 +239,10 @@ def test_a_sweep_says_which_kernel_ran_where() -> None:
     (drawn,) = sweep.choices(lines, slug="s")
 
     assert texts(sweep.chosen(lines, slug="s", title="S"), "Tile") == ["64x8", "64x8", "256x128"]
-    assert drawn.drawing.rows == (("64x8", "gemm", (1.0, 2.0)), ("256x128", "gemm", (4.0,)))  # type: ignore[union-attr]
+    assert drawn.drawing.rows == (
+        ("nvjet bf16 64x8 bz NNT", "gemm", (1.0, 2.0)),
+        ("nvjet bf16 256x128 bz NNT", "gemm", (4.0,)),
+    )  # type: ignore[union-attr]
 
 
 def test_each_declared_part_of_a_step_has_its_own_choices() -> None:
@@ -256,7 +258,21 @@ def test_each_declared_part_of_a_step_has_its_own_choices() -> None:
 
     assert texts(sweep.chosen(lines, slug="s", title="S"), "Part") == ["scores", "output"] * 3
     assert drawn.title == "over seq: scores"
-    assert [row[0] for row in drawn.drawing.rows] == ["128x128", "256x128"]  # type: ignore[union-attr]
+    assert [row[0] for row in drawn.drawing.rows] == ["nvjet bf16 128x128 bz NNT", "nvjet bf16 256x128 bz NNT"]  # type: ignore[union-attr]
+
+
+def test_the_longest_kernel_is_the_first_even_where_its_name_runs_with_another_grid_too() -> None:
+    rows = [kernel("A", total_us=100.0), kernel("B", total_us=50.0), kernel("A", total_us=10.0, grid=(2, 1, 1))]
+    found = {f"s{n}": facts_builder.facts({"rows": 2**n}, kernels=rows) for n in range(3)}
+
+    assert texts(sweep.chosen(sweep.lines(found), slug="s", title="S"), "Kernel") == ["A"] * 3
+
+
+def test_kernels_that_look_alike_alone_are_told_apart_along_a_sweep() -> None:
+    names = [f"nvjet_sm90_tst_64x8_64x16_{cluster}_h_bz_NNT" for cluster in ("1x4", "2x4", "1x2")]
+    (drawn,) = sweep.choices(swept(*(kernel(name, label="nvjet bf16 64x8 bz NNT") for name in names)), slug="s")
+
+    assert len({label for label, *_ in drawn.drawing.rows}) == 3  # type: ignore[union-attr]
 
 
 def test_one_kernel_at_all_sizes_needs_no_picture_and_a_sweep_without_one_no_table() -> None:

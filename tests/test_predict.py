@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from facts_builder import facts
 
 from foretrace import predict
 from foretrace.errors import WrongUsage
+from foretrace.facts import FAMILIES
+from foretrace.grammars import Family
 from foretrace.prediction import KINDS, Kind, judge
 
 if TYPE_CHECKING:
@@ -125,3 +127,23 @@ def test_what_could_never_be_judged_is_refused_when_it_is_written(write: Callabl
 def test_a_number_of_sorts_that_could_not_be_refuted_is_refused() -> None:
     with pytest.raises(WrongUsage, match="one sort there always is"):
         predict.distinct("gemm", "tile", (1, None))
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        (lambda: predict.count("kernel", 0, family="gemmm"), "gemmm: no such family of GPU work"),
+        (lambda: predict.share("gemmm", (None, 0.1)), "gemmm: no such family of GPU work"),
+        (lambda: predict.geometry("gems", "registers", (None, 9)), "gems: no such family of GPU work"),
+        (lambda: predict.share("gemm", (20, None)), "a share lies between 0 and 1"),
+        (lambda: predict.count("kernel", -1), "nothing is launched less than never"),
+    ],
+)
+def test_what_could_not_be_otherwise_is_refused(word: Callable[[], object], said: str) -> None:
+    with pytest.raises(WrongUsage) as caught:
+        word()
+    assert said in str(caught.value)
+
+
+def test_the_families_are_those_of_the_decoder() -> None:
+    assert get_args(Family) == FAMILIES

@@ -415,7 +415,10 @@ def test_a_family_is_not_counted_where_no_step_was_recorded() -> None:
 def test_an_operator_that_only_copies_launches_no_kernel_yet_is_not_free() -> None:
     run = one(facts(calls=[call("aten::contiguous", kernels=0, gpu_us=6.0)]))
     verdict = judge(Launches(op="aten::contiguous", number=0), run)
-    assert (verdict.state, verdict.measured) == ("refuted", "aten::contiguous: 0 kernels and 2.00 µs of GPU time")
+    assert (verdict.state, verdict.measured) == (
+        "refuted",
+        "aten::contiguous: 0 kernels a step, 6.00 µs of GPU time in all",
+    )
 
 
 def test_what_is_launched_inside_a_label_counts_and_what_a_cuda_call_launches_is_the_operators() -> None:
@@ -688,14 +691,14 @@ def test_an_order_needs_every_value_it_names() -> None:
 
 def test_an_order_shows_both_sides() -> None:
     order = Ordered(quantity="step_us", parameter="size", values=(1, 2))
-    assert judge(order, sizes(1.0, 2.0)).measured == "1: 1.00 µs < 2: 2.00 µs"
-    assert judge(order, sizes(2.0, 1.0)).measured == "1: 2.00 µs > 2: 1.00 µs"
+    assert judge(order, sizes(1.0, 2.0)).measured == "1: 1.00 µs < 2: 2.00 µs, 2.00×"
+    assert judge(order, sizes(2.0, 1.0)).measured == "1: 2.00 µs > 2: 1.00 µs, 0.500×"
 
 
 def test_what_stays_the_same_does_not_grow() -> None:
     order = Ordered(quantity="step_us", parameter="size", values=(1, 2))
     verdict = judge(order, sizes(2.0, 2.0))
-    assert (verdict.state, verdict.measured) == ("refuted", "1: 2.00 µs = 2: 2.00 µs")
+    assert (verdict.state, verdict.measured) == ("refuted", "1: 2.00 µs = 2: 2.00 µs, 1.00×")
 
 
 def test_two_kernels_with_one_label_are_two_kernels() -> None:
@@ -826,3 +829,15 @@ def test_an_order_is_told_round_by_round_where_both_drift_together() -> None:
     measured = {f"n{n}": facts({"n": n}, dispatch_us=rounds[n]) for n in (0, 1)}
     assert judge(Ordered(quantity="dispatch_us", parameter="n", values=(0, 1)), measured).state == "held"
     assert judge(Ordered(quantity="dispatch_us", parameter="n", values=(1, 0)), measured).state == "refuted"
+
+
+def test_every_step_launches_the_number_and_not_their_mean() -> None:
+    uneven = one(facts(steps=(1, 2, 3), calls=[call("aten::mm", kernels=6, kernels_per_step=(1, 2, 3))]))
+    verdict = judge(Launches(op="aten::mm", number=2), uneven)
+    assert (verdict.state, verdict.measured) == ("refuted", "aten::mm: 1/2/3 kernels a step")
+
+
+def test_a_share_is_told_by_all_rounds() -> None:
+    known = msgspec.structs.replace(facts(kernels=[kernel()]), shares={"gemm": across(((0.74,), (0.75,), (0.76,)))})
+    verdict = judge(Share(family="gemm", low=0.75), one(known))
+    assert (verdict.state, verdict.measured) == ("undecided", "gemm: 75.0 % (74.0 … 76.0 %) of the GPU's time")

@@ -16,6 +16,12 @@ from foretrace.units import Unit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FAMILIES = (
+    "gemm", "conv", "attention", "pointwise", "reduction", "softmax", "norm", "copy", "index", "sort", "rng",
+    "optimizer", "comm", "memcpy", "memset", "other",
+)  # fmt: skip
+"""The sorts of GPU work that an expectation can speak of; the decoder of kernel names has the same."""
+
 Scalar = str | int | float | bool
 Params = dict[str, Scalar]
 Limiter = Literal["overhead", "compute", "memory", "communication", "sync", "undecided"]
@@ -270,6 +276,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     total_us: float
     self_us: float  # without its children
     kernels: int  # GPU kernels launched inside it, all recorded steps
+    kernels_per_step: tuple[int, ...] = ()  # the same, step by step
     gpu_us: float  # their and the copies' durations
 
 
@@ -313,6 +320,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[Call, ...]
     chain: tuple[Link, ...]
     sequence: tuple[Piece, ...] = ()  # empty where steps differ in what they run
+    shares: dict[str, Summary] = {}  # of all GPU time, by family, `memcpy`, `memset`; a sample a round
+    opaque: str = ""  # the operator that `opaque_share` is about
     checks: tuple[Check, ...]
     bound: Bound
     notes: tuple[str, ...] = ()  # what the reader noticed

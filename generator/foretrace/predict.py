@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from foretrace.errors import WrongUsage
-from foretrace.facts import QUANTITIES, Limiter, Params, Scalar
+from foretrace.facts import FAMILIES, QUANTITIES, Limiter, Params, Scalar
 from foretrace.prediction import (
     AllOf,
     Appears,
@@ -60,7 +60,11 @@ def count(
         raise WrongUsage(
             "only kernels have a family", where=f"count({activity!r})", remedy="count kernels, or no family"
         )
-    return Counted(activity=activity, number=number, family=family, where=_where(where), because=because)
+    if number < 0:
+        raise WrongUsage("nothing is launched less than never", where=f"count({number})", remedy="name 0 or more")
+    return Counted(
+        activity=activity, number=number, family=_family(family) if family else "", where=_where(where), because=because
+    )
 
 
 def calls(name: str, number: int, *, where: Wanted | None = None, because: str = "") -> CallsCounted:
@@ -77,14 +81,26 @@ def same_kernels(
     *, between: Mapping[str, tuple[Scalar, Scalar]], family: str = "", where: Wanted | None = None, because: str = ""
 ) -> Kernels:
     """The kernel names (of one family) are the same for two values of one parameter."""
-    return Kernels(relation="same", between=_between(between), family=family, where=_where(where), because=because)
+    return Kernels(
+        relation="same",
+        between=_between(between),
+        family=_family(family) if family else "",
+        where=_where(where),
+        because=because,
+    )
 
 
 def different_kernels(
     *, between: Mapping[str, tuple[Scalar, Scalar]], family: str = "", where: Wanted | None = None, because: str = ""
 ) -> Kernels:
     """The kernel names (of one family) differ between two values of one parameter."""
-    return Kernels(relation="different", between=_between(between), family=family, where=_where(where), because=because)
+    return Kernels(
+        relation="different",
+        between=_between(between),
+        family=_family(family) if family else "",
+        where=_where(where),
+        because=because,
+    )
 
 
 def present(what: CallKind, name: str, *, where: Wanted | None = None, because: str = "") -> Appears:
@@ -99,7 +115,7 @@ def absent(what: CallKind, name: str, *, where: Wanted | None = None, because: s
 
 def decoded(family: str, field: str, value: str, *, where: Wanted | None = None, because: str = "") -> Decoded:
     """The names of a family's kernels say this of a field, such as `layout` or `tile`; `*` stands for anything."""
-    return Decoded(family=family, field=field, value=value, where=_where(where), because=because)
+    return Decoded(family=_family(family), field=field, value=value, where=_where(where), because=because)
 
 
 def distinct(
@@ -119,13 +135,15 @@ def distinct(
         raise WrongUsage("one sort there always is", where=f"between={between}", remedy="name two, or an upper end")
     if most is not None and most < least:
         raise WrongUsage("an interval's lower end comes first", where=f"between={between}", remedy="swap its ends")
-    return Distinct(family=family, field=field, least=least, most=most, where=_where(where), because=because)
+    return Distinct(family=_family(family), field=field, least=least, most=most, where=_where(where), because=because)
 
 
 def share(family: str, between: Interval, *, where: Wanted | None = None, because: str = "") -> Share:
     """A kernel family's share of all GPU time of the recorded steps, 0 … 1; `memcpy` and `memset` are families too."""
     low, high = _limits(between)
-    return Share(family=family, low=low, high=high, where=_where(where), because=because)
+    if not 0 <= (low or 0) <= 1 or not 0 <= (1 if high is None else high) <= 1:
+        raise WrongUsage("a share lies between 0 and 1", where=f"between={between}", remedy="0.25 is a quarter")
+    return Share(family=_family(family), low=low, high=high, where=_where(where), because=because)
 
 
 def same_kernel(*parts: str, where: Wanted | None = None, because: str = "") -> PartKernels:
@@ -195,14 +213,14 @@ def geometry(
 ) -> Geometry:
     """For every kernel of a family, a launch resource lies in a closed interval."""
     low, high = _limits(between)
-    return Geometry(family=family, field=field, low=low, high=high, where=_where(where), because=because)
+    return Geometry(family=_family(family), field=field, low=low, high=high, where=_where(where), because=because)
 
 
 def preceded(
     family: str, call: str, how_often: Frequency, *, where: Wanted | None = None, because: str = ""
 ) -> PrecededBy:
     """A family's launches always, or never, have a CUDA call before them in the same operator."""
-    return PrecededBy(family=family, call=call, how_often=how_often, where=_where(where), because=because)
+    return PrecededBy(family=_family(family), call=call, how_often=how_often, where=_where(where), because=because)
 
 
 def all_of(*parts: Kind, because: str = "") -> AllOf:
@@ -226,6 +244,12 @@ def _limits(between: Interval) -> Interval:
     if low is not None and high is not None and not low <= high:
         raise WrongUsage("an interval's lower end comes first", where=f"between={between}", remedy="swap its ends")
     return None if low is None else float(low), None if high is None else float(high)
+
+
+def _family(name: str) -> str:
+    if name not in FAMILIES:
+        raise WrongUsage("no such family of GPU work", where=name, remedy=f"one of {', '.join(FAMILIES)}")
+    return name
 
 
 def _two(parts: Sequence[str]) -> tuple[str, str]:

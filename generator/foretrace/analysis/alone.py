@@ -21,6 +21,7 @@ from foretrace.analysis.usage import Usage, usage
 from foretrace.analysis.variant import recorded
 from foretrace.analysis.window import observe, observe_whole
 from foretrace.facts import Bound, Facts, Kernel, Params, Timeline
+from foretrace.stats import exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +57,8 @@ def of_trace(trace: Trace, *, params: Params | None = None) -> Look:
     steps, groups, made, links = recorded(window), by_geometry(window), calls(window), chain(window)
     outside = np.flatnonzero(window.step_of_work == OUTSIDE)
     rows, others = (kernels(window, each, None) for each in (groups, by_geometry(window, outside)))
-    samples = quantities.by_round([quantities.traced(window, steps, groups)])
+    op = quantities.opaque(window)
+    samples = quantities.by_round([quantities.traced(window, steps, groups, op=op)])
     found = quantities.summaries(samples)
     checks = integrity.of_trace(window)
     withheld = integrity.withheld(checks, _unavailable())
@@ -72,6 +74,10 @@ def of_trace(trace: Trace, *, params: Params | None = None) -> Look:
         calls=made,
         chain=links[:MOST_LINKS],
         sequence=sequence([window], None),
+        shares={}
+        if "kernel_us" in withheld
+        else {family: exact(share) for family, (share,) in quantities.shares(window).items()},
+        opaque=op,
         checks=checks,
         bound=_limit(withheld) or bound(trusted, rows),
         notes=(*trace.warnings, *_shortened(len(links))),

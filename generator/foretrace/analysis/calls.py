@@ -9,13 +9,13 @@ import numpy as np
 
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.kernels import ACTIVITIES
-from foretrace.analysis.nesting import depths, generations, outermost_first, self_ns
+from foretrace.analysis.nesting import depths, generations, outermost_first
 from foretrace.analysis.steps import OUTSIDE
 from foretrace.facts import Call, Link
 from foretrace.trace import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from foretrace.analysis.window import Window
     from foretrace.trace import Int64
@@ -46,7 +46,7 @@ def calls(window: Window) -> tuple[Call, ...]:
     keys, key_of_row = _keys(window, rows)
     step = window.step_of_row[rows]
     recorded = step != OUTSIDE
-    own = self_ns(trace, window.parent)[rows]
+    own = window.own_ns[rows]
     again = _inside_its_like(window, rows, key_of_row)
     kernels, gpu_ns = _launched(window, len(keys), dict(zip(rows.tolist(), key_of_row.tolist(), strict=True)))
     per_step = np.zeros((len(keys), len(window)), dtype=np.int64)
@@ -62,7 +62,8 @@ def calls(window: Window) -> tuple[Call, ...]:
             outside=int(outside[key]),
             total_us=float(total[key]) / 1000,
             self_us=float(alone[key]) / 1000,
-            kernels=int(kernels[key]),
+            kernels=int(kernels[key].sum()),
+            kernels_per_step=tuple(kernels[key].tolist()),
             gpu_us=float(gpu_ns[key]) / 1000,
         )
         for key, (kind, name) in enumerate(keys)
@@ -115,7 +116,7 @@ def _inside_its_like(window: Window, rows: Int64, key_of_row: Int64) -> np.ndarr
 
 
 def _launched(window: Window, count: int, key_of: Mapping[int, int]) -> tuple[Int64, Int64]:
-    """Kernels and GPU time in ns launched inside each key's rows, each piece of work once for a key."""
+    """Kernels by step, and GPU time in ns, launched inside each key's rows; each piece of work once for a key."""
     trace, works = window.trace, window.work
     rows = window.rows_of(works)
     is_kernel, dur_ns = trace.kind[rows] == Kind.KERNEL, trace.dur_ns[rows]
@@ -125,12 +126,25 @@ def _launched(window: Window, count: int, key_of: Mapping[int, int]) -> tuple[In
         pairs.update(
             (at, key_of[row]) for at, row in zip(place.tolist(), ancestor.tolist(), strict=True) if row in key_of
         )
-    kernels, gpu_ns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    pairs.update((at, key_of[row]) for at, row in _under_labels(window, cause) if row in key_of)
+    kernels, gpu_ns = np.zeros((count, len(window)), dtype=np.int64), np.zeros(count, dtype=np.int64)
     if pairs:
         at, key = np.array(sorted(pairs)).T
-        np.add.at(kernels, key, is_kernel[at])
+        np.add.at(kernels, (key, window.step_of_work[works][at]), is_kernel[at])
         np.add.at(gpu_ns, key, dur_ns[at])
     return kernels, gpu_ns
+
+
+def _under_labels(window: Window, cause: Int64) -> Iterator[tuple[int, int]]:
+    """What other threads launched while a label of the steps' thread lasted, as autograd does: its place, the label."""
+    trace = window.trace
+    elsewhere = np.flatnonzero((cause != NONE) & (trace.lane[cause] != window.lane))
+    elsewhere = elsewhere[np.argsort(trace.start_ns[cause[elsewhere]], kind="stable")]
+    starts = trace.start_ns[cause[elsewhere]]
+    labels = window.rows_in_steps(Kind.ANNOTATION) if len(elsewhere) else ()
+    for row in (int(label) for label in labels if trace.lane[label] == window.lane):
+        first, last = np.searchsorted(starts, [trace.start_ns[row], trace.end_ns[row]])
+        yield from ((at, row) for at in elsewhere[first:last].tolist())
 
 
 def _labels_by_launch(window: Window, step: int) -> dict[int, list[str]]:

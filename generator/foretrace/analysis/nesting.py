@@ -56,12 +56,22 @@ def outermost_first(trace: Trace, rows: Int64) -> Int64:
 
 
 def self_ns(trace: Trace, parent: Int64) -> Int64:
-    """For each row of `trace`, its duration without that of its children; never negative."""
+    """For each row of `trace`, its duration without its children and without what the profiler itself took in it.
+
+    Never negative. The profiler's own events are on no thread of the program: one counts against the innermost event of
+    each thread that lasts from before it until after it.
+    """
     inside = np.flatnonzero(parent != NONE)
     around = parent[inside]
     until = np.minimum(trace.end_ns[inside], trace.end_ns[around])
     taken = np.bincount(around, weights=until - trace.start_ns[inside], minlength=len(trace))
-    return np.maximum(trace.dur_ns - taken.astype(np.int64), 0)
+    own = trace.dur_ns - taken.astype(np.int64)
+    nested = trace.rows(*NESTED)
+    for row in trace.rows(Kind.OVERHEAD).tolist():
+        begins, ends = trace.start_ns[row], trace.end_ns[row]
+        around_it = nested[(trace.start_ns[nested] <= begins) & (trace.end_ns[nested] >= ends)]
+        own[np.setdiff1d(around_it, parent[around_it])] -= trace.dur_ns[row]
+    return np.maximum(own, 0)
 
 
 def generations(parent: Int64, rows: Int64) -> Iterator[tuple[Int64, Int64]]:

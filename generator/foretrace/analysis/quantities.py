@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from foretrace import grammars, stats
-from foretrace.analysis import nesting
 from foretrace.analysis.attribution import NONE
 from foretrace.analysis.intervals import union_ns
+from foretrace.analysis.kernels import ACTIVITIES
 from foretrace.analysis.usage import usage
 from foretrace.facts import QUANTITIES
 from foretrace.stats import Rounds
@@ -46,13 +46,16 @@ def measured(outcome: Outcome) -> Samples:
     return {name: found for name, found in rounds.items() if any(found) and name in QUANTITIES}
 
 
-def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64]) -> dict[str, tuple[float, ...]]:
+def traced(
+    window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int64], *, op: str
+) -> dict[str, tuple[float, ...]]:
     """The samples that one trace holds: one a recorded step, one an event, or one in all.
 
     Args:
         window: the recorded window.
         steps: its steps.
         groups: the GPU work of its steps, from `kernels.by_geometry`.
+        op: the operator whose own time is told, from `opaque`: the same one in every round.
     """
     found: dict[str, Sequence[float]] = {
         "profiled_step_us": [step.width_us for step in steps],
@@ -65,7 +68,7 @@ def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int6
         "launches": window.per_step(np.unique(window.attribution.launch[window.attribution.launch != NONE])).tolist(),
         "ops": (ops := window.per_step(window.trace.rows(Kind.OP)).tolist()),
         "ops_per_kernel": _over([step.activities.kernel for step in steps], ops),
-        "opaque_share": _opaque_shares(window),
+        "opaque_share": _opaque_shares(window, op),
         "launch_delay_us": _launch_delays(window).tolist(),
         "buffer_request_us": (window.trace.dur_ns[_buffer_requests(window)] / 1000).tolist(),
         "top_kernel_us": _longest_kernel_us(window, groups),
@@ -73,6 +76,25 @@ def traced(window: Window, steps: Sequence[Step], groups: Mapping[Geometry, Int6
     found |= {name: [value] for name, value in _of_window(window).items()} if len(window) else {}
     samples = {name: tuple(map(float, values)) for name, values in found.items() if len(values)}
     return samples | _within(samples)
+
+
+def opaque(window: Window) -> str:
+    """The operator that spends most time outside all that is recorded inside it; "" where none was recorded."""
+    rows, names = _ops(window), window.trace.names
+    if not len(rows):
+        return ""
+    spent = np.bincount(window.trace.name[rows], weights=window.own_ns[rows])
+    return min(names[name] for name in np.flatnonzero(spent == spent.max()).tolist())
+
+
+def shares(window: Window) -> dict[str, tuple[float, ...]]:
+    """The share of each family, of copies and of memsets, of all GPU time that the recorded steps launched."""
+    whole = window.duration_us(window.work)
+    found: dict[str, float] = {}
+    for work in window.work.tolist() if whole else ():
+        family = _family(window, work)
+        found[family] = found.get(family, 0.0) + window.duration_us(np.array([work])) / whole
+    return {family: (share,) for family, share in found.items()}
 
 
 def by_round(traces: Sequence[Mapping[str, tuple[float, ...]]]) -> Samples:
@@ -213,26 +235,29 @@ def _family_us(window: Window, family: str) -> Sequence[float]:
 
 
 def _family(window: Window, work: int) -> str:
-    return grammars.decode(window.trace.text(int(window.trace.gpu.row[work]))).family
+    """The family of a kernel; a copy's or a memset's own word."""
+    row = int(window.trace.gpu.row[work])
+    kind = Kind(int(window.trace.kind[row]))
+    return grammars.decode(window.trace.text(row)).family if kind is Kind.KERNEL else ACTIVITIES[kind]
 
 
-def _opaque_shares(window: Window) -> Sequence[float]:
-    """Of each step's width, the part that one operator spends outside all that is recorded inside it.
-
-    The operator is the one that spends most so over all steps.
-    """
-    trace, rows = window.trace, window.rows_in_steps(Kind.OP)
-    rows = rows[trace.lane[rows] == window.lane]
+def _opaque_shares(window: Window, op: str) -> Sequence[float]:
+    """Of each step's width, the part that an operator spends outside all that is recorded inside it."""
+    rows = _ops(window)
     width = window.steps.end_ns - window.steps.start_ns
-    if not len(rows) or not (width > 0).all():
+    if not len(rows) or not op or not (width > 0).all():
         return ()
-    own, name = nesting.self_ns(trace, window.parent)[rows], trace.name[rows]
-    spent_by = np.bincount(name, weights=own)
-    most = min(np.flatnonzero(spent_by == spent_by.max()).tolist(), key=trace.names.__getitem__)
-    mine = name == most
-    spent = np.bincount(window.step_of_row[rows][mine], weights=own[mine], minlength=len(window))
+    mine = rows[[window.trace.text(row) == op for row in rows.tolist()]]
+    spent = np.bincount(window.step_of_row[mine], weights=window.own_ns[mine], minlength=len(window))
     shares: list[float] = (spent / width).tolist()
     return shares
+
+
+def _ops(window: Window) -> Int64:
+    """The operators of the steps on the thread that runs them."""
+    rows = window.rows_in_steps(Kind.OP)
+    mine: Int64 = rows[window.trace.lane[rows] == window.lane]
+    return mine
 
 
 def _buffer_requests(window: Window) -> Int64:

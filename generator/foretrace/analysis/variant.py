@@ -14,6 +14,7 @@ from foretrace.analysis.sequence import sequence
 from foretrace.analysis.steps import OUTSIDE
 from foretrace.analysis.window import observe
 from foretrace.facts import Activities, Bound, Facts, Step
+from foretrace.stats import across
 from foretrace.trace import Kind
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def facts(
     steps, groups = [recorded(window) for window in windows], [by_geometry(window) for window in windows]
     window, made = windows[0], calls(windows[0])
     rows = kernels(window, groups[0], environment.gpu)
-    rounds = [quantities.traced(*each) for each in zip(windows, steps, groups, strict=True)]
+    op = quantities.opaque(window)
+    rounds = [quantities.traced(*each, op=op) for each in zip(windows, steps, groups, strict=True)]
+    shares = quantities.by_round([quantities.shares(each) for each in windows])
     samples = quantities.measured(outcome) | quantities.by_round(rounds)
     samples |= quantities.per_work(samples, outcome)
     found = quantities.summaries(samples, peak_memory_bytes=outcome.peak_memory_bytes)
@@ -62,6 +65,8 @@ def facts(
         calls=made,
         chain=chain(window),
         sequence=sequence(windows, outcome.variant.work),
+        shares={} if "kernel_us" in withheld else {family: across(each) for family, each in shares.items()},
+        opaque=op,
         checks=checks,
         bound=_withhold(limit, withheld),
         notes=tuple(dict.fromkeys(warning for trace in traces for warning in trace.warnings)),

@@ -37,6 +37,7 @@ class Window:
     step_of_work: Int64  # for each GPU activity, the step that launched it, else OUTSIDE
     step_of_row: Int64  # for each CPU row, the step in which it starts, else OUTSIDE; OUTSIDE for other rows
     parent: Int64  # for each row, the innermost event around it on its thread, else NONE
+    own_ns: Int64  # for each row, its duration without its children and without the profiler's own events
     labels: Mapping[str, str]  # name of GPU work -> its short name; no two names look alike
     lane: int  # of the thread that runs the steps; NONE where there is no step
 
@@ -111,6 +112,7 @@ def observe(trace: Trace, label: str) -> Window:
     step_of_row[on_cpu] = step_at(trace, steps, on_cpu)
     overhead = trace.rows(Kind.OVERHEAD)
     step_of_row[overhead] = _step_during(trace, steps, overhead)
+    parent = nesting.parents(trace)
     return Window(
         trace=trace,
         label=label,
@@ -118,7 +120,8 @@ def observe(trace: Trace, label: str) -> Window:
         attribution=attribution,
         step_of_work=step_of_gpu_work(trace, steps, attribution),
         step_of_row=step_of_row,
-        parent=nesting.parents(trace),
+        parent=parent,
+        own_ns=nesting.self_ns(trace, parent),
         labels=_labels(trace),
         lane=int(trace.lane[steps.row[0]]) if len(steps) else NONE,
     )
@@ -137,6 +140,7 @@ def observe_whole(trace: Trace) -> Window:
         step_of_work=np.full(len(trace.gpu.row), 0 if len(steps) else OUTSIDE, dtype=np.int64),
         step_of_row=step_of_row,
         parent=parent,
+        own_ns=nesting.self_ns(trace, parent),
         labels=_labels(trace),
         lane=_busiest(trace, parent),
     )

@@ -89,19 +89,13 @@ def operators(facts: Facts, here: str, *, most: int) -> Table | None:
     )
 
 
-def opaque(facts: Facts) -> str:
-    """The operator that spends most CPU time outside all that is recorded inside it; "" where none was recorded."""
-    ops = [call for call in facts.calls if call.kind == "op" and any(call.per_step)]
-    return max(ops, key=lambda call: call.self_us).name if ops else ""
-
-
 def short(name: str) -> str:
     """An operator's name as it can stand in a cell or a sentence."""
     return name if len(name) <= SHORT else f"{name[:SHORT]}…"
 
 
 def _opaque(facts: Facts) -> Cell:
-    name = opaque(facts)
+    name = facts.opaque
     if not name or "opaque_share" not in facts.quantities:
         return cells.missing("no operator was recorded")
     return cells.code(name) if len(name) <= SHORT else Cell(text=short(name), full=name, kind="code")

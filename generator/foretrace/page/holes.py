@@ -88,8 +88,10 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
     def share(self, family: str, variant: str) -> str | None:
         """A kernel family's share of the GPU's time in the recorded steps: `83.1 %`."""
         facts = self._facts(variant)
-        rows = facts.kernels if facts and "kernel_us" not in facts.withheld else ()
-        return units.quantity(sum(row.share for row in rows if row.family == family), "share") if rows else None
+        if facts is None or not facts.shares:
+            return None
+        known = facts.shares.get(family)
+        return units.quantity(known.median if known else 0.0, "share")
 
     def geometry(self, field: str, family: str, variant: str) -> str | None:
         """A launch resource of the longest kernel of a family: `255`, `12.5 %`; see `facts.Kernel` for the fields."""
@@ -103,7 +105,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
     def opaque(self, variant: str) -> str | None:
         """The operator that spends most CPU time outside all that is recorded inside it."""
         facts = self._facts(variant)
-        return (cpu.short(cpu.opaque(facts)) or None) if facts else None
+        return (cpu.short(facts.opaque) or None) if facts else None
 
     def calls(self, name: str, variant: str) -> str | None:
         """How often a recorded step runs an operator or a CUDA call of a name: `3`, or `3/3/2` where steps differ."""

@@ -97,8 +97,8 @@ def _measured(piece: Piece, ceilings: Ceilings, *, typical: float | None) -> tup
         cells.spread_out(piece.duration, "us", typical=typical),
         _rate(piece.tflops, "tflops", rate if computing else None),
         _rate(piece.gbps, "gbps", None if computing else speed),
-        cells.amount(piece.flops, "flop") if piece.flops else undeclared,
-        cells.amount(piece.bytes, "bytes") if piece.bytes else undeclared,
+        undeclared if piece.flops is None else cells.amount(piece.flops, "flop"),
+        undeclared if piece.bytes is None else cells.amount(piece.bytes, "bytes"),
         Cell(text=units.number(dense), order=f"{dense:.9g}") if dense else undeclared,
     )
 

@@ -43,7 +43,7 @@ def cost(outcomes: Iterable[Outcome]) -> str:
     said = f"{len(seconds):,} measurements of {len(known)} variants in {whole}"
     if not compiling:
         return said
-    return f"{said}: {part} for first calls that compile, {rest} for all else, {each_round} a round"
+    return f"{said}: {part} for first calls that compile, {rest} for all else, {each_round} of that a round"
 
 
 def repeated(command: str) -> str:

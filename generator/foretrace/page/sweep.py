@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from foretrace import grammars
 from foretrace.facts import QUANTITIES, Facts, Kernel, Params
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Choices, Column, Picture, Series, Sweep, Table
@@ -142,11 +143,12 @@ def choices(found: Sequence[Line], *, slug: str) -> tuple[Picture, ...]:
     drawn = []
     for number, line in enumerate(found, 1):
         for part, points in _by_part(_chosen(line)).items():
-            labels: dict[tuple[str, str], list[float]] = {}
+            names: dict[str, list[float]] = {}
             for choice in points:
-                labels.setdefault((choice.kernel.label, choice.kernel.family), []).append(choice.value)
+                names.setdefault(choice.kernel.name, []).append(choice.value)
+            labels = grammars.labels(names)
             what = part or f"the longest {points[0].kernel.family} kernel"
-            if len({choice.kernel.name for choice in points}) > 1:
+            if len(names) > 1:
                 drawn.append(
                     Picture(
                         stem=addresses.picture(slug, f"kernels-{number}{_stem(part)}"),
@@ -155,7 +157,9 @@ def choices(found: Sequence[Line], *, slug: str) -> tuple[Picture, ...]:
                         caption="",
                         drawing=Choices(
                             parameter=line.parameter,
-                            rows=tuple((label, family, tuple(values)) for (label, family), values in labels.items()),
+                            rows=tuple(
+                                (labels[name], points[0].kernel.family, tuple(values)) for name, values in names.items()
+                            ),
                         ),
                     )
                 )
@@ -189,13 +193,13 @@ def _chosen(line: Line) -> list[Choice]:
     main = max(CHOOSING, key=lambda family: sum(row.total_us for row in every if row.family == family))
     found = []
     for name, value, facts in zip(line.names, line.values, line.facts, strict=True):
-        rows = {row.name: row for row in reversed(_kernels(facts)) if row.family == main}
+        ours = [row for row in _kernels(facts) if row.family == main]
+        rows = {row.name: row for row in reversed(ours)}
         parts = [piece for piece in facts.sequence if piece.part and piece.name in rows]
         said = str(facts.params[line.parameter])
         found += [Choice(name, value, said, piece.part, rows[piece.name], piece.duration) for piece in parts]
-        if rows and not parts:
-            longest = next(reversed(rows.values()))
-            found.append(Choice(name, value, said, "", longest, longest.duration))
+        if ours and not parts:
+            found.append(Choice(name, value, said, "", ours[0], ours[0].duration))
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from foretrace import units
-from foretrace.facts import Facts
+from foretrace.facts import Call, Facts
 from foretrace.prediction.basis import Expectation, Frequency, State, each, launched, matches, per_step, state_of
 
 CallKind = Literal["op", "annotation", "runtime", "driver", "overhead", "kernel"]
@@ -71,10 +71,9 @@ class CallsCounted(Expectation, frozen=True, kw_only=True, tag="calls"):
 
 
 class Launches(Expectation, frozen=True, kw_only=True, tag="launches"):
-    """A recorded step launches this many kernels inside an operator or label of a name (`*` stands for anything).
+    """Every recorded step launches exactly this many kernels inside an operator or label of a name (`*`: anything).
 
-    It is their mean over the recorded steps. Where several names fit, each of them is held to it. An operator that
-    launches nothing has no GPU time either.
+    Where several names fit, each of them is held to it. An operator that launches nothing has no GPU time either.
     """
 
     op: str
@@ -86,6 +85,9 @@ class Launches(Expectation, frozen=True, kw_only=True, tag="launches"):
             return f"no GPU work {inside}"
         return f"one kernel a step {inside}" if self.number == 1 else f"{self.number} kernels a step {inside}"
 
+    def needs(self) -> tuple[str, ...]:  # noqa: D102
+        return ("activities",) if self.number else ("activities", "kernel_us")
+
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         if not facts.steps:
             return "undecided", _NO_STEP
@@ -93,13 +95,15 @@ class Launches(Expectation, frozen=True, kw_only=True, tag="launches"):
         rows = [call for call in rows if any(call.per_step)]
         if not rows:
             return "undecided", f"no {self.op} in a recorded step"
-        steps = len(facts.steps)
-        held = all(call.kernels == self.number * steps and (self.number > 0 or call.gpu_us == 0.0) for call in rows)
-        said = (
-            f"{call.name}: {call.kernels / steps:g} kernels and {units.quantity(call.gpu_us / steps, 'us')} of GPU time"
+        held = all(
+            all(count == self.number for count in call.kernels_per_step) and (self.number > 0 or call.gpu_us == 0.0)
             for call in rows
         )
-        return state_of(held), "; ".join(said)
+        return state_of(held), "; ".join(map(self._found, rows))
+
+    def _found(self, call: Call) -> str:
+        kernels = f"{call.name}: {each(call.kernels_per_step)} kernels a step"
+        return kernels if self.number else f"{kernels}, {units.quantity(call.gpu_us, 'us')} of GPU time in all"
 
 
 class Appears(Expectation, frozen=True, kw_only=True, tag="appears"):

@@ -23,6 +23,7 @@ from foretrace.prediction.basis import (
     select,
     state_of,
 )
+from foretrace.stats import exact
 
 _RESOURCES = {
     "registers": ("registers a thread", "registers"),
@@ -175,11 +176,10 @@ class Share(Expectation, frozen=True, kw_only=True, tag="share"):
         return ("activities", "kernel_us")
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
-        if not facts.kernels:
+        if not facts.shares:
             return "undecided", "no GPU work in the recorded steps"
-        share = sum(row.share for row in facts.kernels if row.family == self.family)
-        low, high = ends(self.low, self.high)
-        return state_of(low <= share <= high), f"{self.family}: {units.quantity(share, 'share')} of the GPU's time"
+        found = facts.shares.get(self.family) or exact(0.0)
+        return inside(found, self.low, self.high), f"{self.family}: {said(found, 'share')} of the GPU's time"
 
 
 class PartKernels(Expectation, frozen=True, kw_only=True, tag="part_kernels"):
@@ -219,9 +219,11 @@ class PartWithin(Expectation, frozen=True, kw_only=True, tag="part"):
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         piece = _part(facts, self.part)
-        found = getattr(piece, self.measure) if piece else None
-        if found is None:
+        if piece is None:
             return "undecided", _no_part(self.part)
+        found = getattr(piece, self.measure)
+        if found is None:
+            return "undecided", f"nothing was declared for {self.part} of which it could be a rate"
         return inside(found, self.low, self.high), said(found, _MEASURES[self.measure])
 
 

@@ -115,10 +115,12 @@ class Ordered(Expectation, frozen=True, kw_only=True, tag="order"):
         if isinstance(larger, str):
             return "undecided", larger
         unit = QUANTITIES[self.quantity].unit
-        state = self._state(smaller, larger, change(second, first, self.quantity))
+        growth = change(second, first, self.quantity)
+        state = self._state(smaller, larger, growth)
         beyond = ">" if smaller.median > larger.median else "="
         sign = {"held": "<", "refuted": beyond, "undecided": "≈"}[state]
-        return state, f"{low}: {said(smaller, unit)} {sign} {high}: {said(larger, unit)}"
+        both = f"{low}: {said(smaller, unit)} {sign} {high}: {said(larger, unit)}"
+        return state, both if isinstance(growth, str) else f"{both}, {said(growth, 'ratio')}"
 
     def _state(self, smaller: Summary, larger: Summary, growth: Summary | str) -> State:
         """By the ratio of the two, which is taken round by round; by their intervals where there is none."""
