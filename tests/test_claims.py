@@ -74,3 +74,12 @@ def test_the_ids_are_those_of_the_table_of_claims() -> None:
     found = re.findall(r"^\| *([A-Z][0-9]*-[0-9]+) *\|", TABLE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
     assert [one for one in found if one.partition("-")[0] in prefixes] == list(EXPECTED)
+
+
+def test_scenarios_that_carry_the_same_claim_say_the_same_of_it() -> None:
+    project = Project(Path(__file__).parent.parent)
+    said: dict[str, set[tuple[str, str, str, str]]] = {}
+    for slug in project.slugs():
+        for claim in project.load(slug).scenario.claims:
+            said.setdefault(claim.id, set()).add((claim.statement, claim.figure, claim.on, claim.source))
+    assert {key: words for key, words in said.items() if len(words) > 1} == {}

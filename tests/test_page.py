@@ -11,10 +11,10 @@ import studies
 
 from foretrace import page
 from foretrace.facts import QUANTITIES, Facts, Link
-from foretrace.page import addresses, comparison, definitions, layers, questions, readings, runs, sweep
+from foretrace.page import addresses, comparison, definitions, layers, questions, readings, runs, statements, sweep
 from foretrace.page.models import ScenarioPage, Table, VariantPage
 from foretrace.page.variant import GROUPS, notices
-from foretrace.prediction import Unmeasured
+from foretrace.prediction import Finding, Unmeasured, Verdict
 from foretrace.record import Environment, Failure
 from foretrace.scenario import Sealed, grid
 from foretrace.study import Investigation, Study
@@ -463,3 +463,27 @@ def test_what_a_machine_lacks_is_told_and_is_no_failure() -> None:
     assert (notice.kind, notice.title, notice.block) == ("info", "Not possible on this machine", "")
     assert not lacking.failed
     assert msgspec.structs.replace(known, failure=msgspec.structs.replace(failure, reason="error")).failed
+
+
+def test_what_a_cpu_measured_and_cannot_decide_asks_for_a_reason_and_what_it_cannot_measure_does_not() -> None:
+    """The fixture's third prediction is a ratio of dispatch times, its first and second are about the GPU."""
+    study = on_cpu()
+    investigation = study.investigations["matmul_add"]
+    open_verdicts = tuple(
+        msgspec.structs.replace(
+            each,
+            verdict=Verdict(
+                state="undecided", findings=(Finding(about=("64-eager",), state="undecided", measured="1.2×"),)
+            ),
+        )
+        for each in investigation.predictions
+    )
+    told = statements.statements(
+        msgspec.structs.replace(investigation, predictions=open_verdicts), study.run.environment
+    )[0]
+    assert [each.untold for each in told[:3]] == [
+        "cannot be told without a GPU",
+        "cannot be told without a GPU",
+        "",
+    ]
+    assert [each.mismatch for each in told[:3]] == [False, False, True]

@@ -94,7 +94,7 @@ def test_a_step_is_shown_in_its_order_with_every_piece() -> None:
 
 def test_saved_bytes_are_held_against_the_saved_time() -> None:
     works = {"eager": Work(flops=1.0, bytes=300e6), "compile": Work(flops=1.0, bytes=100e6)}
-    both = pair(facts_builder.facts(gpu_busy_us=90.0), facts_builder.facts(gpu_busy_us=50.0))
+    both = pair(facts_builder.facts(gpu_busy_us=[90.0]), facts_builder.facts(gpu_busy_us=[50.0]))
     found = savings.table([both], works, CEILINGS, slug="mlp", title="compile")
 
     assert texts(found, "Bytes a step") == ["286 MiB → 95.4 MiB"]
@@ -103,8 +103,34 @@ def test_saved_bytes_are_held_against_the_saved_time() -> None:
     assert texts(found, "Did over should") == ["0.800×"]
 
 
+def test_what_was_saved_has_the_spread_of_the_rounds() -> None:
+    works = {"eager": Work(flops=1.0, bytes=300e6), "compile": Work(flops=1.0, bytes=100e6)}
+    ours = facts_builder.facts(gpu_busy_us=[(90.0,), (99.0,)])
+    for theirs, did, ratio in (
+        ([(50.0,), (49.0,)], "40.0 … 50.0 µs", "0.800 … 1.00×"),
+        ([(85.0,), (109.0,)], "-10.0 … 5.00 µs", ""),
+    ):
+        found = savings.table(
+            [pair(ours, facts_builder.facts(gpu_busy_us=theirs))], works, CEILINGS, slug="mlp", title="compile"
+        )
+        assert [cell.detail for cell in cells(found, "Did save")] == [did]
+        assert ("Did over should" in [column.title for column in found.columns]) == bool(ratio)  # type: ignore[union-attr]
+
+
+def test_prose_says_nothing_of_work_that_cannot_be_trusted() -> None:
+    facts = ran({"mode": "eager"}, piece("gate"), kernels=[kernel()], withheld={"activities": "it is incomplete"})
+    study = studies.study()
+    found = msgspec.structs.replace(study.investigations["matmul_add"], facts={"eager": facts})
+    holes = Holes(found=found, statements=(), gpu="Test GPU")
+
+    assert holes.part("duration", "gate", "eager") is None
+    assert holes.geometry("registers", "gemm", "eager") is None
+    assert holes.launched("eager") is None
+    assert holes.kernels("eager") == ()
+
+
 def test_nothing_is_said_of_savings_without_declared_bytes_or_a_measured_bandwidth() -> None:
-    both = pair(facts_builder.facts(gpu_busy_us=90.0), facts_builder.facts(gpu_busy_us=50.0))
+    both = pair(facts_builder.facts(gpu_busy_us=[90.0]), facts_builder.facts(gpu_busy_us=[50.0]))
     same = Work(flops=1.0, bytes=300e6)
 
     assert savings.table([both], {}, CEILINGS, slug="mlp", title="compile") is None
@@ -284,7 +310,7 @@ def test_one_kernel_at_all_sizes_needs_no_picture_and_a_sweep_without_one_no_tab
 
 
 def test_bytes_that_do_not_make_the_time_are_held_against_nothing() -> None:
-    both = pair(facts_builder.facts(gpu_busy_us=90.0), facts_builder.facts(gpu_busy_us=50.0))
+    both = pair(facts_builder.facts(gpu_busy_us=[90.0]), facts_builder.facts(gpu_busy_us=[50.0]))
     tiny = {"eager": Work(flops=1.0, bytes=3e6), "compile": Work(flops=1.0, bytes=1e6)}
     computing = {"eager": Work(flops=1e12, bytes=300e6), "compile": Work(flops=1e12, bytes=100e6)}
 

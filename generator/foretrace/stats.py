@@ -96,6 +96,15 @@ def ratio_across(over: Rounds, under: Rounds) -> Summary:
     return _combined([ratio(top, bottom) for top, bottom in pairs if top and bottom])
 
 
+def difference_across(first: Rounds, second: Rounds) -> Summary:
+    """How much larger the median of the first quantity is than that of the second, round by round.
+
+    A round in which a side has no sample is left out; `ValueError` where none is left.
+    """
+    pairs = zip(first, second, strict=False)
+    return summarise(float(np.median(one) - np.median(other)) for one, other in pairs if one and other)
+
+
 def quotient(over: Summary, under: Summary) -> Summary:
     """The ratio of two quantities that are known by their summaries: its interval takes in all that both allow.
 

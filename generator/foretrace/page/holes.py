@@ -13,7 +13,7 @@ from foretrace.errors import WrongUsage
 from foretrace.facts import QUANTITIES, Facts
 from foretrace.page import addresses, cells, cpu
 from foretrace.page.models import Link, Statement
-from foretrace.prediction import change, each, per_step, said
+from foretrace.prediction import CUDA_CALL, change, each, per_step, said
 from foretrace.stats import Summary
 from foretrace.study import Investigation
 
@@ -53,7 +53,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
 
     def launched(self, variant: str) -> str | None:
         """What each recorded step launched: `2 kernels`."""
-        facts = self._facts(variant)
+        facts = self._facts(variant, need="activities")
         return (cells.activities(facts) or None) if facts else None
 
     def bound(self, variant: str) -> str | None:
@@ -63,7 +63,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
 
     def kernels(self, variant: str, family: str = "") -> tuple[str, ...]:
         """The names of a variant's kernels, of one family or all, longest total first; labels for very long names."""
-        facts = self._facts(variant)
+        facts = self._facts(variant, need="activities")
         rows = facts.kernels if facts else ()
         chosen = [
             row.name if len(row.name) <= _LONG else row.label
@@ -76,7 +76,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
         """A declared part's `duration`, `tflops`, `gbps`, `flops` or `bytes`: `57.3 µs`; or its kernel's `name`."""
         if measure not in _PART:
             raise WrongUsage("no such measure of a part", where=measure, remedy=f"one of {', '.join(_PART)}")
-        facts = self._facts(variant)
+        facts = self._facts(variant, need="activities")
         found = next((piece for piece in facts.sequence if piece.part == part), None) if facts else None
         value: object = getattr(found, measure, None)
         if isinstance(value, Summary):
@@ -97,7 +97,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
         """A launch resource of the longest kernel of a family: `255`, `12.5 %`; see `facts.Kernel` for the fields."""
         if field not in _RESOURCES:
             raise WrongUsage("no such resource", where=field, remedy=f"one of {', '.join(_RESOURCES)}")
-        facts = self._facts(variant)
+        facts = self._facts(variant, need="activities")
         rows = [row for row in (facts.kernels if facts else ()) if row.family == family]
         value = getattr(rows[0], field) if rows else None
         return None if value is None else units.quantity(float(value), _RESOURCES[field])
@@ -109,7 +109,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
 
     def calls(self, name: str, variant: str) -> str | None:
         """How often a recorded step runs an operator or a CUDA call of a name: `3`, or `3/3/2` where steps differ."""
-        facts = self._facts(variant)
+        facts = self._facts(variant, need="runtime_calls" if CUDA_CALL.match(name) else "")
         if facts is None or not facts.steps:
             return None
         counts = per_step(name, facts.calls, len(facts.steps))
@@ -129,9 +129,10 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
         facts = self._facts(variant)
         return None if facts is None or quantity in facts.withheld else facts.quantities.get(quantity)
 
-    def _facts(self, variant: str) -> Facts | None:
+    def _facts(self, variant: str, *, need: str = "") -> Facts | None:
+        """A variant's facts; None where it was not measured, or what is needed of it cannot be trusted."""
         found = self.found.facts.get(variant)
-        return found if isinstance(found, Facts) else None
+        return found if isinstance(found, Facts) and need not in found.withheld else None
 
 
 def _defined(quantity: str) -> None:

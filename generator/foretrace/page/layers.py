@@ -71,7 +71,7 @@ def _rows(facts: Facts) -> Iterable[tuple[Cell, ...]]:
     if (calls := _calls_us(facts)) is not None:
         count = _pieces(_calls(facts))
         yield (
-            Cell(text="Launch: CUDA calls"),
+            Cell(text="CUDA calls"),
             cells.amount(calls, "us"),
             count,
             Cell(text=f"under the profiler{', in the first round' if rounds else ''}"),

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from foretrace import units
+from foretrace import stats, units
+from foretrace.facts import Facts
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, Table
 from foretrace.page.questions import Pair
 from foretrace.page.rates import by_arithmetic
 from foretrace.record import Ceilings
 from foretrace.scenario import Work
+from foretrace.stats import Summary
 
 SAVINGS = (
     Column(
@@ -29,7 +31,7 @@ SAVINGS = (
         numeric=True,
     ),
     Column(title="GPU busy", meaning="Measured: the baseline's median, and this variant's."),
-    Column(title="Did save", meaning="The difference of these medians.", numeric=True),
+    Column(title="Did save", meaning="The difference of the medians, round by round.", numeric=True),
     Column(
         title="Did over should",
         meaning="1 where the saved bytes explain the saved time; far from it something else changed, or a cache held "
@@ -68,18 +70,39 @@ def _tells(before: Work, after: Work, ceilings: Ceilings) -> bool:
 def _row(pair: Pair, before: float, after: float, speed: float | None, *, slug: str) -> tuple[Cell, ...]:
     one, ours, name, theirs = pair
     should = (before - after) / speed / 1e3 if speed else None
-    busy = [
-        None if "gpu_busy_us" in facts.withheld else facts.quantities.get("gpu_busy_us") for facts in (ours, theirs)
-    ]
-    did = busy[0].median - busy[1].median if busy[0] and busy[1] else None
+    did = _saved(ours, theirs)
     unknown = cells.missing("GPU busy time is not known on both sides")
-    both = " → ".join(units.quantity(each.median, "us") for each in busy if each)
     return (
         Cell(text=name, detail=f"over {one}", to=addresses.variant(slug, name)),
         Cell(text=f"{units.quantity(before, 'bytes')} → {units.quantity(after, 'bytes')}", order=f"{after:.9g}"),
         cells.amount(before - after, "bytes"),
         cells.amount(should, "us") if should is not None else cells.missing("no copy bandwidth was measured"),
-        unknown if did is None else Cell(text=both),
-        unknown if did is None else cells.amount(did, "us"),
-        unknown if did is None or not should else cells.amount(did / should, "ratio"),
+        unknown if did is None else Cell(text=_both(ours, theirs)),
+        unknown if did is None else cells.spread_out(did, "us"),
+        unknown if did is None or not should else _explained(did, should),
+    )
+
+
+def _saved(ours: Facts, theirs: Facts) -> Summary | None:
+    """How much less time the GPU is busy with, in µs, round by round; None where a side is not known."""
+    known = [facts.samples.get("gpu_busy_us", ()) for facts in (ours, theirs) if "gpu_busy_us" in facts.quantities]
+    try:
+        return stats.difference_across(*known) if len(known) == 2 else None
+    except ValueError:
+        return None
+
+
+def _both(ours: Facts, theirs: Facts) -> str:
+    return " → ".join(units.quantity(facts.quantities["gpu_busy_us"].median, "us") for facts in (ours, theirs))
+
+
+def _explained(did: Summary, should: float) -> Cell:
+    """The saved time over that which the bytes should have saved, with the interval of the former."""
+    if did.low <= 0 <= did.high:
+        return cells.missing("what was saved cannot be told from nothing")
+    low, high = sorted((did.low / should, did.high / should))
+    return Cell(
+        text=units.quantity(did.median / should, "ratio"),
+        order=f"{did.median / should:.9g}",
+        detail=units.interval(low, high, "ratio"),
     )

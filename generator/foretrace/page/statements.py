@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from foretrace.facts import Params
+from foretrace.facts import Facts, Params
 from foretrace.page import addresses
 from foretrace.page.models import Evidence, Line, Link, Said, Score, Statement, StatementKind
 from foretrace.prediction import AllOf, Finding, Kind, State, Unmeasured, Verdict, Where, fits
@@ -137,10 +137,17 @@ def _untold(found: Investigation, judged: Judged, environment: Environment) -> s
     """Why this run could not have told; "" where it was judged, or is undecided in spite of what was measured."""
     if judged.verdict.state != "undecided":
         return ""
-    if environment.device == "cpu":
+    if environment.device == "cpu" and not _measured(found, judged.expectation):
         return "cannot be told without a GPU"
     waiting = [finding for finding in judged.verdict.findings if finding.state == "undecided"]
     return "was not measured in this run" if all(_left_out(found, finding.about) for finding in waiting) else ""
+
+
+def _measured(found: Investigation, expectation: Kind) -> bool:
+    """Whether all that an expectation is about was measured, so that it is the interval which leaves it undecided."""
+    quantity = getattr(expectation, "quantity", "")
+    facts = [each for each in found.facts.values() if fits(each.params, expectation.where)]
+    return bool(quantity) and all(isinstance(each, Facts) and quantity in each.quantities for each in facts)
 
 
 def _left_out(found: Investigation, names: Iterable[str]) -> bool:

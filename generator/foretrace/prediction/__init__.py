@@ -27,14 +27,14 @@ from foretrace.prediction.basis import (
     said,
     select,
 )
-from foretrace.prediction.counts import Appears, CallKind, CallsCounted, Counted, Launches, PrecededBy
+from foretrace.prediction.counts import CUDA_CALL, Appears, CallKind, CallsCounted, Counted, Launches, PrecededBy
 from foretrace.prediction.kernels import Decoded, Distinct, Geometry, Kernels, PartKernels, PartWithin, Share
 from foretrace.prediction.numbers import LimitedBy, Ordered, RatioWithin, Within
 from foretrace.prediction.verdict import KINDS, AllOf, Claim, Kind, judge, seal
 
 __all__ = [
-    "KINDS", "AllOf", "Appears", "CallKind", "CallsCounted", "Claim", "Counted", "Decoded", "Distinct", "Expectation",
-    "Finding", "Frequency", "Geometry", "Kernels", "Kind", "Launches", "LimitedBy", "Measured", "Ordered",
-    "PartKernels", "PartWithin", "PrecededBy", "RatioWithin", "Share", "State", "Unmeasured", "Verdict", "Where",
-    "Within", "change", "each", "fits", "judge", "per_step", "said", "seal", "select",
+    "CUDA_CALL", "KINDS", "AllOf", "Appears", "CallKind", "CallsCounted", "Claim", "Counted", "Decoded", "Distinct",
+    "Expectation", "Finding", "Frequency", "Geometry", "Kernels", "Kind", "Launches", "LimitedBy", "Measured",
+    "Ordered", "PartKernels", "PartWithin", "PrecededBy", "RatioWithin", "Share", "State", "Unmeasured", "Verdict",
+    "Where", "Within", "change", "each", "fits", "judge", "per_step", "said", "seal", "select",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ _ACTIVITIES = {
     "memset": ("memset", "memsets"),
     "any": ("GPU activity", "GPU activities"),
 }
-_CUDA_CALL = re.compile(r"(cu|cuda|hip)[A-Z]")
+CUDA_CALL = re.compile(r"(cu|cuda|hip)[A-Z]")
 _NO_STEP = "no step was recorded"
 
 
@@ -61,7 +61,7 @@ class CallsCounted(Expectation, frozen=True, kw_only=True, tag="calls"):
         return f"{self.number} × {self.call} a step"
 
     def needs(self) -> tuple[str, ...]:  # noqa: D102
-        return ("runtime_calls",) if _CUDA_CALL.match(self.call) else ()
+        return ("runtime_calls",) if CUDA_CALL.match(self.call) else ()
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
         if not facts.steps:
