@@ -8,23 +8,21 @@ instead, apart, because it is no launch.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from foretrace.analysis.groups import Groups
 from foretrace.trace import LAUNCHERS, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from foretrace.trace import Int64, Trace
 
-GRAPH_LAUNCH = re.compile(r"graph_?launch", re.IGNORECASE)  # cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch
 NONE = -1
+GRAPH_LAUNCH = re.compile(r"graph_?launch", re.IGNORECASE)  # cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +45,7 @@ def attribute(trace: Trace) -> Attribution:
     graph_name = np.array([GRAPH_LAUNCH.search(name) is not None for name in trace.names] or [False])
     return Attribution(
         launch=launch,
-        op=np.where(launch == NONE, _ops_by_external_id(trace), NONE),
+        op=_ops_by_external_id(trace, launch == NONE),
         from_graph=(launch != NONE) & graph_name[trace.name[launch]] if len(trace) else np.empty(0, dtype=bool),
     )
 
@@ -61,61 +59,70 @@ def processes(trace: Trace) -> Int64:
 def _launches(trace: Trace) -> Int64:
     calls = trace.rows(*LAUNCHERS)
     calls = calls[trace.correlation[calls] >= 0]
-    calls = calls[np.argsort(trace.correlation[calls], kind="stable")]  # of one id, in start order
-    ids, wanted = trace.correlation[calls], trace.correlation[trace.gpu.row]
-    first, past = np.searchsorted(ids, wanted), np.searchsorted(ids, wanted, side="right")
-    launch = np.full(len(wanted), NONE, dtype=np.int64)
-    known = (past > first) & (wanted >= 0)
-    launch[known] = calls[first[known]]
-    unclear = np.flatnonzero(known & (past - first > 1))
+    by_id = Groups(trace, calls, trace.correlation[calls])
+    number = by_id.numbers(trace.correlation[trace.gpu.row])
+    launch = _latest_else_first(by_id, number, trace.gpu.row)
+    unclear = np.flatnonzero((number != NONE) & (np.append(by_id.sizes(), 1)[number] > 1))
     if len(unclear):
-        candidates = {int(at): calls[first[at] : past[at]].tolist() for at in unclear}
-        _choose_among(trace, launch, candidates)
+        launch[unclear] = _choice(trace, calls, launch, unclear)
     return launch
 
 
-def _choose_among(trace: Trace, launch: Int64, candidates: dict[int, list[int]]) -> None:
-    """Settle activities whose id several calls bear, as in traces merged from several processes.
+def _latest_else_first(calls: Groups, number: Int64, rows: Int64) -> Int64:
+    latest = calls.latest(number, rows)
+    return np.where(latest == NONE, calls.first(number), latest)
 
-    The calls of the process that clearly launches on that device come first; of those, the last before the activity.
+
+def _choice(trace: Trace, calls: Int64, launch: Int64, unclear: Int64) -> Int64:
+    """The launches of activities whose id several calls bear, as in traces merged from several processes.
+
+    The calls of the process that clearly launches on that device come first; of those, the last before the activity,
+    or the runtime call around it, where both that and the driver call inside bear the id.
     """
     process = processes(trace)[trace.lane]
-    start, device = trace.start_ns, trace.gpu.device
-    for at, calls in candidates.items():
-        launch[at] = _last_before(calls, start, int(start[trace.gpu.row[at]]))
-    clear = np.ones(len(launch), dtype=bool)
-    clear[list(candidates)] = False
-    votes: dict[int, Counter[int]] = defaultdict(Counter)
-    for electorate in (np.flatnonzero(clear & (launch != NONE)), np.array(list(candidates))):
-        undecided = ~np.isin(device[electorate], list(votes))
-        for at in electorate[undecided].tolist():
-            votes[int(device[at])][int(process[launch[at]])] += 1
-    for at, calls in candidates.items():
-        home = votes[int(device[at])].most_common(1)[0][0]
-        own = [call for call in calls if process[call] == home] or calls
-        launch[at] = _outermost(trace, own, _last_before(own, start, int(start[trace.gpu.row[at]])))
+    row = trace.gpu.row[unclear]
+    calls = calls[np.isin(trace.correlation[calls], trace.correlation[row])]
+    ids, number = np.unique(trace.correlation[calls], return_inverse=True)
+    most = int(process.max()) + 1
+    by_process = Groups(trace, calls, number.reshape(-1) * most + process[calls])
+    at_home = np.searchsorted(ids, trace.correlation[row]) * most + _home(trace, process, launch, unclear)
+    own = _latest_else_first(by_process, by_process.numbers(at_home), row)
+    return _outermost(trace, calls, np.where(own == NONE, launch[unclear], own))
 
 
-def _last_before(calls: Sequence[int], start: Int64, time: int) -> int:
-    """Of calls in start order, the last that starts at or before `time`; the first if none does."""
-    return next((call for call in reversed(calls) if start[call] <= time), calls[0])
+def _home(trace: Trace, process: Int64, launch: Int64, unclear: Int64) -> Int64:
+    """For each unclear activity, the process that launches most on its device: of what is clear, else of them all."""
+    clear = launch != NONE
+    clear[unclear] = False
+    clear |= ~np.isin(trace.gpu.device, trace.gpu.device[clear]) & (launch != NONE)
+    device, votes = trace.gpu.device[clear].astype(np.int64), process[launch[clear]]
+    most = int(process.max()) + 1
+    pairs, first, count = np.unique((device + 1) * most + votes, return_index=True, return_counts=True)
+    best = np.lexsort((first, -count, pairs // most))  # of two with as many votes, the one that came first
+    devices, winner = np.unique(pairs[best] // most, return_index=True)
+    return (pairs[best[winner]] % most)[np.searchsorted(devices, trace.gpu.device[unclear] + 1)]
 
 
-def _outermost(trace: Trace, calls: Sequence[int], chosen: int) -> int:
-    """The runtime call around `chosen`, where both it and the driver call inside bear the id."""
-    end = trace.end_ns
-    around = (call for call in calls if trace.start_ns[call] <= trace.start_ns[chosen] and end[call] >= end[chosen])
-    return next((call for call in around if trace.lane[call] == trace.lane[chosen]), chosen)
+def _outermost(trace: Trace, calls: Int64, chosen: Int64) -> Int64:
+    """For each of the chosen calls, the first call on its lane that bears its id and ends with it or later."""
+    end = np.unique(trace.end_ns[calls], return_inverse=True)[1].reshape(-1)
+    number = np.unique(trace.correlation[calls], return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((calls, trace.lane[calls], number))
+    fresh = np.any(np.diff(np.stack((number, trace.lane[calls]))[:, order], prepend=-1), axis=0)
+    reach = np.cumsum(fresh) * len(calls) + end[order]
+    first = np.searchsorted(np.maximum.accumulate(reach), reach)
+    outermost = np.empty_like(calls)
+    outermost[order] = calls[order[first]]
+    return outermost[np.searchsorted(calls, chosen)]
 
 
-def _ops_by_external_id(trace: Trace) -> Int64:
-    ops = trace.rows(Kind.OP)
-    ops = ops[trace.external[ops] > 0]
-    ids, first = np.unique(trace.external[ops], return_index=True)
+def _ops_by_external_id(trace: Trace, unlinked: NDArray[np.bool_]) -> Int64:
+    op = np.full(len(unlinked), NONE, dtype=np.int64)
     wanted = trace.external[trace.gpu.row]
-    place = np.searchsorted(ids, wanted)
-    known = (place < len(ids)) & (wanted > 0)
-    known[known] = ids[place[known]] == wanted[known]
-    op = np.full(len(wanted), NONE, dtype=np.int64)
-    op[known] = ops[first[place[known]]]
+    asking = np.flatnonzero(unlinked & (wanted > 0))
+    if len(asking):
+        ops = trace.rows(Kind.OP)
+        ops = ops[np.isin(trace.external[ops], wanted[asking])]
+        by_id = Groups(trace, ops, trace.external[ops])
+        op[asking] = by_id.first(by_id.numbers(wanted[asking]))
     return op

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from foretrace.trace import Int64, Trace
 
 TOP = 10
+PART_ROWS = 1 << 20  # looked at in one go, where temporary columns of the whole would take much memory
 WIDEST_NAME = 100
 LAUNCH = re.compile(r"launch(?!.*host)", re.IGNORECASE)  # of a kernel or a graph, under any vendor's name
 INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")  # control, format (bidi, zero width), surrogates, private, line ends
@@ -87,28 +88,29 @@ def inspect(trace: Trace) -> Inspection:
     kind = trace.kind[trace.gpu.row]
     kernel = kind == Kind.KERNEL
     linked = attribution.launch != NONE
-    busy = {device.index: _busy_ns(trace, device.index) for device in trace.devices}
+    busy = _busy_ns(trace)
     graph_kernel = kernel & attribution.from_graph
+    *per_step, outside = _activities_by_step(kind, step, len(steps))
     return Inspection(
         devices=[
-            DeviceSummary(index=device.index, name=device.name, busy_us=busy[device.index] / 1000)
+            DeviceSummary(index=device.index, name=device.name, busy_us=busy.get(device.index, 0) / 1000)
             for device in trace.devices
         ],
         steps=len(steps),
-        activities=_activities(kind),
+        activities=Activities(*(int(np.count_nonzero(kind == each)) for each in GPU_WORK)),
         kernel_time_us=int(trace.dur_ns[trace.gpu.row[kernel]].sum()) / 1000,
         gpu_busy_us=sum(busy.values()) / 1000,
         linked_kernels=int(np.count_nonzero(kernel & linked)),
         graph_kernels=int(np.count_nonzero(graph_kernel)),
         graph_launches=len(np.unique(attribution.launch[attribution.from_graph])),
         kernels_by_external_id=int(np.count_nonzero(kernel & (attribution.op != NONE))),
-        per_step=[_activities(kind[step == number]) for number in range(len(steps))],
-        outside_steps=_activities(kind[step == OUTSIDE]),
+        per_step=per_step,
+        outside_steps=outside,
         step_names=[trace.text(row) for row in steps.row],
         step_us=((steps.end_ns - steps.start_ns) / 1000).tolist(),
         span_us=_span_ns(trace) / 1000,
-        top_kernels=_top(trace, trace.gpu.row[kernel]),
-        top_ops=_top(trace, trace.rows(Kind.OP)),
+        top_kernels=_top(trace, Kind.KERNEL),
+        top_ops=_top(trace, Kind.OP),
         warnings=[*trace.warnings, *_doubts(trace, attribution, steps)],
     )
 
@@ -136,7 +138,9 @@ def visible(text: str) -> str:
 
 def to_lines(inspection: Inspection) -> list[str]:
     """The inspection for a reader at a terminal, safe to print."""
-    lines = [f"Device {device.index}: {visible(device.name) or 'unnamed'}" for device in inspection.devices]
+    lines = [
+        f"Device {device.index}: {_short(visible(_short(device.name))) or 'unnamed'}" for device in inspection.devices
+    ]
     kernels = inspection.activities.kernel
     lines.append(
         f"Activities: {counted(kernels, 'kernel')} ({inspection.linked_kernels} linked to a launch), "
@@ -168,7 +172,7 @@ def _step_table(inspection: Inspection) -> list[str]:
 
 
 def _name_table(title: str, names: Iterable[NameSummary]) -> list[str]:
-    rows = [f"{each.count:>8} {_us(each.total_us):>16}  {_short(visible(each.name))}" for each in names]
+    rows = [f"{each.count:>8} {_us(each.total_us):>16}  {_short(visible(_short(each.name)))}" for each in names]
     return ["", title, f"{'count':>8} {'total':>16}  name", *rows] if rows else []
 
 
@@ -181,25 +185,39 @@ def _us(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:,.3f} µs"
 
 
-def _activities(kind: Iterable[int]) -> Activities:
-    counts = np.bincount(np.asarray(kind, dtype=np.int64), minlength=len(Kind))
-    return Activities(*(int(counts[each]) for each in GPU_WORK))
+def _activities_by_step(kind: NDArray[np.uint8], step: Int64, steps: int) -> list[Activities]:
+    """The activities of each step, and last those outside."""
+    cell = np.where(step == OUTSIDE, steps, step) * len(Kind) + kind
+    counts = np.bincount(cell, minlength=(steps + 1) * len(Kind)).reshape(-1, len(Kind))
+    return [Activities(*row) for row in counts[:, GPU_WORK].tolist()]
 
 
-def _busy_ns(trace: Trace, device: int) -> int:
-    rows = trace.gpu.row[trace.gpu.device == device]
-    return union_ns(trace.start_ns[rows], trace.end_ns[rows])
+def _busy_ns(trace: Trace) -> dict[int, int]:
+    """The time in which each device that did any work did some."""
+    order = np.argsort(trace.gpu.device, kind="stable")
+    devices, first = np.unique(trace.gpu.device[order], return_index=True)
+    rows = np.split(trace.gpu.row[order], first[1:])
+    end = trace.end_ns
+    return {index: union_ns(trace.start_ns[own], end[own]) for index, own in zip(devices.tolist(), rows, strict=False)}
 
 
 def _span_ns(trace: Trace) -> int:
     """From the first start to the last end; a Python frame may overrun it and a profiler's own span is no work."""
-    rows = trace.rows(Kind.OP, Kind.ANNOTATION, *LAUNCHERS, *GPU_WORK)
-    return int(trace.end_ns[rows].max() - trace.start_ns[rows].min()) if len(rows) else 0
+    counts = np.isin(trace.kind, (Kind.OP, Kind.ANNOTATION, *LAUNCHERS, *GPU_WORK))
+    if not counts.any():
+        return 0
+    last = trace.end_ns.max(where=counts, initial=-1)
+    return int(last - trace.start_ns[np.argmax(counts)])
 
 
-def _top(trace: Trace, rows: Int64) -> list[NameSummary]:
-    count = np.bincount(trace.name[rows], minlength=len(trace.names))
-    total = np.bincount(trace.name[rows], weights=trace.dur_ns[rows], minlength=len(trace.names))
+def _top(trace: Trace, kind: Kind) -> list[NameSummary]:
+    count = np.zeros(len(trace.names), dtype=np.int64)
+    total = np.zeros(len(trace.names))
+    for part in (slice(at, at + PART_ROWS) for at in range(0, len(trace), PART_ROWS)):
+        rows = trace.kind[part] == kind
+        name, ns = trace.name[part][rows], trace.dur_ns[part][rows]
+        count += np.bincount(name, minlength=len(count))
+        total += np.bincount(name, weights=ns, minlength=len(total))
     leaders = [int(name) for name in np.lexsort((-count, -total))[:TOP] if count[name]]
     return [
         NameSummary(name=trace.names[name], count=int(count[name]), total_us=float(total[name]) / 1000)

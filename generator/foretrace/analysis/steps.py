@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from foretrace.analysis.attribution import NONE, processes
+from foretrace.analysis.groups import Groups
 from foretrace.trace import GPU_WORK, LAUNCHERS, STEP, Kind
 
 if TYPE_CHECKING:
@@ -62,16 +63,14 @@ def whole_window(trace: Trace) -> Steps:
 
 def step_at(trace: Trace, steps: Steps, rows: Int64) -> Int64:
     """For each CPU row, the index in `steps` of the step of its process within which it starts, else `OUTSIDE`."""
-    process = processes(trace)[trace.lane]
-    found = np.full(len(rows), OUTSIDE, dtype=np.int64)
-    for own in np.unique(process[steps.row]):
-        index = np.flatnonzero(process[steps.row] == own)
-        mine = np.flatnonzero(process[rows] == own)
-        start = trace.start_ns[rows[mine]]
-        place = np.searchsorted(steps.start_ns[index], start, side="right") - 1
-        inside = (place >= 0) & (start < steps.end_ns[index[place]])
-        found[mine[inside]] = index[place[inside]]
-    return found
+    process = processes(trace)
+    of_process = Groups(trace, steps.row, process[trace.lane[steps.row]])
+    found = of_process.latest(of_process.numbers(process[trace.lane[rows]]), rows)
+    known = np.flatnonzero(found != NONE)
+    inside = known[trace.start_ns[rows[known]] < trace.end_ns[found[known]]]
+    step = np.full(len(rows), OUTSIDE, dtype=np.int64)
+    step[inside] = np.searchsorted(steps.row, found[inside])
+    return step
 
 
 def step_of_gpu_work(trace: Trace, steps: Steps, attribution: Attribution) -> Int64:
