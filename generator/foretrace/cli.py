@@ -209,12 +209,21 @@ def report(
 @main.command()
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-def inspect(trace: Path, *, as_json: bool) -> None:
+@click.option(
+    "--max-gb",
+    type=click.FloatRange(min=0, min_open=True, max=1000),
+    default=4.0,
+    show_default=True,
+    metavar="GB",
+    help="Refuse a trace of more JSON, or one that needs more than a third of it in memory.",
+)
+def inspect(trace: Path, *, as_json: bool, max_gb: float) -> None:
     """Show what is in a Kineto TRACE (.json or .json.gz): devices, activities, steps, kernels and doubts."""
     from foretrace import kineto
     from foretrace.analysis import inspection
 
-    found = inspection.inspect(kineto.read(trace))
+    limits = kineto.Limits(json=int(max_gb * kineto.GIGABYTE))
+    found = inspection.inspect(kineto.read(trace, limits=limits))
     click.echo(inspection.to_json(found) if as_json else "\n".join(inspection.to_lines(found)))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from foretrace.kineto.assembly import assemble
 from foretrace.kineto.document import read_document
+from foretrace.kineto.limits import GIGABYTE, USUAL, Limits
 from foretrace.kineto.source import chunks, unpack
 
 if TYPE_CHECKING:
@@ -13,16 +14,17 @@ if TYPE_CHECKING:
 
     from foretrace.trace import Trace
 
-__all__ = ["parse", "read"]
+__all__ = ["GIGABYTE", "USUAL", "Limits", "parse", "read"]
 
 
-def read(path: Path) -> Trace:
+def read(path: Path, *, limits: Limits = USUAL) -> Trace:
     """The trace in a file.
 
     Raises:
-        UnreadableInput: there is no such file, or it is not a whole trace; the sentence says which byte is wrong.
+        UnreadableInput: there is no such file, it is not a whole trace, or it is beyond the limits; the sentence says
+            which byte is wrong.
     """
-    return assemble(*read_document(chunks(path), where=str(path)))
+    return assemble(*read_document(chunks(path, limits=limits), where=str(path), limits=limits))
 
 
 def parse(data: bytes, *, where: str) -> Trace:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from foretrace.kineto.columns import Columns, Rows
     from foretrace.trace import Int64
 
+_N = TypeVar("_N", np.int32, np.int64)
 DEVICE_PROPERTIES = {
     "multiprocessors": "numSms",
     "warp_size": "warpSize",
@@ -38,30 +39,37 @@ def assemble(columns: Columns, metadata: Mapping[str, Any], warnings: Sequence[s
         metadata: the members of the document beside `traceEvents`.
         warnings: what was noticed while reading; what is noticed here is added.
     """
-    rows, lanes, notes = columns.rows(), columns.lanes(), list(warnings)
+    rows, notes = columns.rows(), list(warnings)
     kind = columns.kinds()[rows.label]
     _place_legacy_rows(columns, rows, kind, notes)
-    order, unmeasured = _sound_rows(rows, kind, notes)
-    order = _distinct(rows, order, notes)
+    order = _distinct(rows, _sound_rows(rows, kind, notes), notes)
     base = metadata.get("baseTimeNanoseconds")
     first = int(rows.start[order[0]]) if len(order) else 0
     names = Interned()
     name_of_label = np.array([names[name] for _, name in columns.names()], dtype=np.int32)
-    gpu = _gpu_in_order(columns.gpu(), order, len(rows.start))
+    kind = kind[order]
+    gpu = _gpu_in_order(columns.gpu(), kind, order)
+    start = _in_order(rows.start, order)
+    start -= first
+    dur = _in_order(rows.dur, order)
+    unmeasured = np.flatnonzero(dur < 0)
+    dur[unmeasured] = 0
+    name = _in_order(rows.label, order)
+    name[:] = name_of_label[name]
     trace = Trace(
         names=tuple(names),
-        kind=kind[order],
-        name=name_of_label[rows.label[order]],
-        start_ns=rows.start[order] - first,
-        dur_ns=np.where(unmeasured[order], 0, rows.dur[order]),
-        lane=rows.lane[order],
-        correlation=rows.correlation[order],
-        external=rows.external[order],
+        kind=kind,
+        name=name,
+        start_ns=start,
+        dur_ns=dur,
+        lane=_in_order(rows.lane, order),
+        correlation=_in_order(rows.correlation, order),
+        external=_in_order(rows.external, order),
         gpu=gpu,
-        lanes=lanes,
+        lanes=columns.lanes(),
         devices=_devices(metadata.get("deviceProperties"), gpu),
         origin_ns=first + (base if isinstance(base, int) and not isinstance(base, bool) else 0),
-        unmeasured=np.flatnonzero(unmeasured[order]),
+        unmeasured=unmeasured,
         warnings=tuple(notes),
         metadata={key: value for key, value in metadata.items() if key != "deviceProperties"},
     )
@@ -69,34 +77,45 @@ def assemble(columns: Columns, metadata: Mapping[str, Any], warnings: Sequence[s
     return trace
 
 
+def _in_order(column: NDArray[_N], order: Int64) -> NDArray[_N]:
+    """The rows of `order`, put into the column itself: there is no room for two of each."""
+    kept = column[: len(order)]
+    kept[:] = column[order]
+    return kept
+
+
 def _place_legacy_rows(columns: Columns, rows: Rows, kind: NDArray[np.uint8], notes: list[str]) -> None:
     """Give a kind to rows of the autograd profiler before Kineto, which has processes instead of categories."""
-    bare = np.array([not category for category, _ in columns.names()] or [False])[rows.label]
+    bare = np.array([not category for category, _ in columns.names()] or [False])
+    if not bare.any():
+        return
+    processes = [lane.process for lane in columns.lanes()]
     for process, legacy in LEGACY_PROCESSES.items():
-        ours = np.array([lane.process == process for lane in columns.lanes()] or [False])[rows.lane]
-        kind[bare & ours] = legacy
-        if np.any(bare & ours):
+        ours = bare[rows.label] & np.array([each == process for each in processes])[rows.lane]
+        kind[ours] = legacy
+        if ours.any():
             notes.append(
                 f"{process!r} as the autograd profiler before Kineto wrote them: ranges, but no kernels or launches"
             )
 
 
-def _sound_rows(rows: Rows, kind: NDArray[np.uint8], notes: list[str]) -> tuple[Int64, NDArray[np.bool_]]:
-    """The rows to keep, in start order, and which of all rows have no usable duration.
+def _sound_rows(rows: Rows, kind: NDArray[np.uint8], notes: list[str]) -> Int64:
+    """The rows to keep, in start order.
 
     A GPU activity or a launch without a duration still happened and is counted; anything else is left out.
     """
     nowhere = rows.start == NEVER
-    endless = rows.dur < 0
+    endless = (rows.dur < 0) & ~nowhere
     happened = np.isin(kind, (*GPU_WORK, *LAUNCHERS))
     if lost := int(np.count_nonzero(nowhere)):
         notes.append(f"events without a usable start time left out: {lost}")
-    if lost := int(np.count_nonzero(endless & ~happened & ~nowhere)):
+    if lost := int(np.count_nonzero(endless & ~happened)):
         notes.append(f"unfinished events left out (duration missing or negative): {lost}")
-    if kept := int(np.count_nonzero(endless & happened & ~nowhere)):
+    if kept := int(np.count_nonzero(endless & happened)):
         notes.append(f"GPU activities and launches counted without time (duration missing or negative): {kept}")
-    keep = np.flatnonzero(~nowhere & ~(endless & ~happened))
-    return keep[np.argsort(rows.start[keep], kind="stable")], endless
+    keep = ~nowhere & (happened | ~endless)
+    order = np.argsort(rows.start, kind="stable")
+    return order if keep.all() else order[keep[order]]
 
 
 def _distinct(rows: Rows, order: Int64, notes: list[str]) -> Int64:
@@ -107,41 +126,33 @@ def _distinct(rows: Rows, order: Int64, notes: list[str]) -> Int64:
     suspects = suspects[rows.dur[order[suspects]] > 0]
     if not len(suspects):
         return order
+    columns = (rows.start, rows.dur, rows.label, rows.lane, rows.correlation, rows.external, rows.python)
+    for column in columns:  # sorted by all of them, one after the other; alike ones stay in file order
+        suspects = suspects[np.argsort(column[order[suspects]], kind="stable")]
     at = order[suspects]
-    keys = np.stack(
-        [
-            rows.start[at],
-            rows.dur[at],
-            rows.label[at],
-            rows.lane[at],
-            rows.correlation[at],
-            rows.external[at],
-            rows.python[at],
-        ]
-    )
-    _, first = np.unique(keys, axis=1, return_index=True)
-    repeats = np.delete(suspects, first)
+    alike = np.ones(len(at) - 1, dtype=bool)
+    for column in columns:
+        alike &= column[at[1:]] == column[at[:-1]]
+    repeats = suspects[1:][alike]
     if len(repeats):
         notes.append(f"exact duplicates of other events dropped (a file merged from parts?): {len(repeats)}")
     return np.delete(order, repeats)
 
 
-def _gpu_in_order(gpu: GpuColumns, order: Int64, count: int) -> GpuColumns:
-    place = np.full(count, -1, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    row = place[gpu.row]
-    keep = np.flatnonzero(row >= 0)
-    keep = keep[np.argsort(row[keep])]
+def _gpu_in_order(gpu: GpuColumns, kind: NDArray[np.uint8], order: Int64) -> GpuColumns:
+    """The GPU columns of the rows in `order`, whose kinds are given."""
+    row = np.flatnonzero(np.isin(kind, GPU_WORK))
+    at = np.searchsorted(gpu.row, order[row])
     return GpuColumns(
-        row=row[keep],
-        device=gpu.device[keep],
-        stream=gpu.stream[keep],
-        registers=gpu.registers[keep],
-        shared_bytes=gpu.shared_bytes[keep],
-        grid=gpu.grid[keep],
-        block=gpu.block[keep],
-        occupancy_percent=gpu.occupancy_percent[keep],
-        bytes=gpu.bytes[keep],
+        row=row,
+        device=gpu.device[at],
+        stream=gpu.stream[at],
+        registers=gpu.registers[at],
+        shared_bytes=gpu.shared_bytes[at],
+        grid=gpu.grid[at],
+        block=gpu.block[at],
+        occupancy_percent=gpu.occupancy_percent[at],
+        bytes=gpu.bytes[at],
     )
 
 

@@ -5,8 +5,9 @@ Memory follows the columns, not the JSON: no event outlives the block it came in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, fields, replace
+from sys import getsizeof
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from foretrace.trace import GPU_WORK, STEP, GpuColumns, Kind, Lane
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from foretrace.kineto.events import Event
     from foretrace.trace import Int32, Int64
 
@@ -43,7 +46,11 @@ CATEGORIES = {
     "gpu_user_annotation": Kind.GPU_ANNOTATION,
     "overhead": Kind.OVERHEAD,
 }
+BYTES_AN_ENTRY = 200  # of a tuple, in a dict and a list
 LEGACY_PROCESSES = {"CPU functions": Kind.OP, "CUDA functions": Kind.GPU_ANNOTATION}  # before Kineto: no categories
+
+
+_T = TypeVar("_T", "Rows", "GpuColumns")
 
 
 def kind_of(category: str, name: str) -> Kind:
@@ -60,11 +67,18 @@ def kind_of(category: str, name: str) -> Kind:
 
 
 class Interned(dict[Any, int]):
-    """Numbers things in the order they first come."""
+    """Numbers things in the order they first come; `nbytes` is the memory that they take, about."""
 
-    def __missing__(self, key: object) -> int:
+    def __init__(self) -> None:
+        super().__init__()
+        self.things: list[Any] = []
+        self.nbytes = 0
+
+    def __missing__(self, key: Any) -> int:
         """The next number, which `key` keeps."""
         number = self[key] = len(self)
+        self.things.append(key)
+        self.nbytes += BYTES_AN_ENTRY + sum(map(getsizeof, key if isinstance(key, tuple) else (key,)))
         return number
 
 
@@ -80,30 +94,62 @@ class Rows:
     external: Int64
     python: Int32
 
-    @classmethod
-    def joined(cls, blocks: Sequence[Self]) -> Self:
-        """The blocks end to end; empty columns where there are none."""
-        if not blocks:
-            nothing, none = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
-            return cls(none, none, nothing, nothing, nothing, nothing, none)
-        return cls(*(np.concatenate([getattr(block, column.name) for block in blocks]) for column in fields(cls)))
+
+class Growing(Generic[_T]):
+    """Columns that grow: blocks of them come in, each a dataclass of arrays, and go out as one such block.
+
+    Each column is one buffer that grows in place, so that there are never two of it.
+    """
+
+    def __init__(self, like: _T) -> None:
+        self._like: _T = like
+        self._buffers = {name: bytearray() for name in self._columns(like)}
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the columns take."""
+        return sum(map(len, self._buffers.values()))
+
+    def add(self, block: _T) -> None:
+        """Put a block behind the others."""
+        for (name, column), like in zip(self._columns(block).items(), self._columns(self._like).values(), strict=True):
+            assert column.dtype == like.dtype
+            self._buffers[name] += column.data
+
+    def whole(self) -> _T:
+        """All blocks end to end, no copies: nothing can be added as long as they are in use."""
+        whole = {
+            name: np.frombuffer(self._buffers[name], dtype=like.dtype).reshape(-1, *like.shape[1:])
+            for name, like in self._columns(self._like).items()
+        }
+        return replace(self._like, **whole)
+
+    @staticmethod
+    def _columns(block: _T) -> dict[str, NDArray[Any]]:
+        return {each.name: getattr(block, each.name) for each in fields(block)}
 
 
 class Columns:
     """Collects events; `rows`, `gpu`, `kinds`, `names` and `lanes` are what they came to."""
 
     def __init__(self) -> None:
+        nothing, none = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
         self._labels = Interned()  # (category, name) of a complete event
-        self._kinds: list[Kind] = []  # of each label
+        self._kinds = bytearray()  # of each label
         self._lanes = Interned()  # (pid, tid)
-        self._blocks: list[Rows] = []
-        self._gpu: list[GpuColumns] = []
+        self._rows = Growing(Rows(none, none, nothing, nothing, nothing, nothing, none))
+        self._gpu = Growing(_gpu_columns([], nothing))
         self._count = 0
-        self._thread_names: dict[tuple[int | str, int | str], str] = {}
+        self._thread_names = Interned()  # (pid, tid, name)
 
     def __len__(self) -> int:
         """The number of complete events so far."""
         return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that all of it takes, about."""
+        return sum(each.nbytes for each in (self._rows, self._gpu, self._labels, self._lanes, self._thread_names))
 
     def add(self, events: Sequence[Event], text: bytes) -> None:
         """Take in a block of events of any phase.
@@ -123,7 +169,7 @@ class Columns:
         args = [event.args for event in complete]
         external = identifiers([each.external for each in args])
         start, dur = _times(events, complete, text)
-        self._blocks.append(
+        self._rows.add(
             Rows(
                 label=np.array(labels, dtype=np.int32),
                 lane=np.array(lanes, dtype=np.int32),
@@ -136,45 +182,38 @@ class Columns:
         )
         work = np.flatnonzero(np.isin(self.kinds()[labels], GPU_WORK))
         if len(work):
-            self._gpu.append(_gpu_columns([complete[number] for number in work], work + self._count))
+            self._gpu.add(_gpu_columns([complete[number] for number in work], work + self._count))
         self._count += len(complete)
 
     def rows(self) -> Rows:
-        """All complete events, in file order."""
-        return Rows.joined(self._blocks)
+        """All complete events, in file order; nothing can be added as long as they are in use."""
+        return self._rows.whole()
 
     def gpu(self) -> GpuColumns:
         """What GPU rows have besides, in file order; `row` counts complete events."""
-        blocks = self._gpu or [_gpu_columns([], np.empty(0, dtype=np.int64))]
-        return GpuColumns(
-            **{
-                each.name: np.concatenate([getattr(block, each.name) for block in blocks])
-                for each in fields(GpuColumns)
-            }
-        )
+        return self._gpu.whole()
 
-    def kinds(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def kinds(self) -> NDArray[np.uint8]:
         """The kind of each label."""
-        return np.array(self._kinds, dtype=np.uint8)
+        return np.frombuffer(bytes(self._kinds), dtype=np.uint8)
 
     def names(self) -> list[tuple[str, str]]:
         """Category and name of each label."""
-        return list(self._labels)
+        return self._labels.things
 
     def lanes(self) -> tuple[Lane, ...]:
         """The lanes that complete events ran on, by number."""
+        names = {(pid, tid): name.strip() for pid, tid, name in self._thread_names}
         return tuple(
-            Lane(process=str(pid), thread=str(tid), label=self._thread_names.get((pid, tid), "").strip())
-            for pid, tid in self._lanes
+            Lane(process=str(pid), thread=str(tid), label=names.get((pid, tid), "")) for pid, tid in self._lanes
         )
 
     def _classify(self) -> None:
-        new = list(self._labels)[len(self._kinds) :] if len(self._labels) > len(self._kinds) else []
-        self._kinds += [kind_of(category, name) for category, name in new]
+        self._kinds += bytes(kind_of(*label) for label in self._labels.things[len(self._kinds) :])
 
     def _name_threads(self, events: Iterable[Event]) -> None:
         for event in events:
-            self._thread_names[event.pid, event.tid] = event.args.name
+            _ = self._thread_names[event.pid, event.tid, event.args.name]
 
 
 def _times(events: Sequence[Event], complete: Sequence[Event], text: bytes) -> tuple[Int64, Int64]:

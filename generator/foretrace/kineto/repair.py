@@ -14,6 +14,7 @@ from typing import Any
 
 DEEPEST = 64
 _SPACE = re.compile(rb"\s*")
+_COMMAS = re.compile(rb"[\s,]*+")
 _WORD = re.compile(rb'[^\s,:\[\]{}"]+')
 _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _TO_QUOTE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
@@ -55,11 +56,12 @@ class Broken(Exception):  # noqa: N818
 
 
 class Repair:
-    """Reads values from `data`; `flaws` tells what was not JSON and at which byte of `data`."""
+    """Reads values from `data`; `flaws` tells what was not JSON and at which byte of `data`, `work` what it cost."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self.flaws: list[tuple[int, str]] = []
+        self.work = 0  # values and doubtful quotes, about 3 µs each
 
     def value(self, at: int, role: str, depth: int = 0) -> tuple[Any, int]:
         """The value that starts at `at`, and where it ends.
@@ -69,6 +71,7 @@ class Repair:
             Broken: what is there resembles no value.
         """
         at = self._skip_space(at, "a value")
+        self.work += 1
         first = self._data[at : at + 1]
         if depth > DEEPEST:
             raise Broken(f"values nested deeper than {DEEPEST}", at)
@@ -124,12 +127,11 @@ class Repair:
                 raise Broken(f"{sign.decode()!r} inside {inside}", at)
             self._note(at, "a missing comma")
             return at
-        after = self._skip_space(at + 1, inside)
-        while self._data[after : after + 1] == b"," or self._data[after : after + 1] == close:
+        after = _COMMAS.match(self._data, at + 1).end()  # type: ignore[union-attr] # it matches the empty text, too
+        if after >= len(self._data):
+            raise Short(inside)
+        if self._data[after : after + 1] == close or self._data.find(b",", at + 1, after) >= 0:
             self._note(at, "a comma too many")
-            if self._data[after : after + 1] == close:
-                return after
-            at, after = after, self._skip_space(after + 1, inside)
         return after
 
     def _bare(self, at: int, role: str) -> tuple[Any, int]:
@@ -159,6 +161,7 @@ class Repair:
             if _UNFINISHED[role].match(self._data, end + 1):
                 raise Short("a list" if role in ("item", "element") else "an object")
             end, repaired = end + 1, True
+            self.work += 1
         body = self._data[at + 1 : end]
         if repaired:
             if _MEMBER_INSIDE.search(body):

@@ -12,48 +12,60 @@ _SPACE = re.compile(rb"\s*")
 
 
 class Text:
-    """A window on the text; `data` is what it shows, `offset` where in the whole that begins."""
+    """A window on the text: what is read and not yet used is `data` from `at` on."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._ended = False
+        self._before = 0  # bytes of the whole before `data`
         self.data = b""
-        self.offset = 0
+        self.at = 0
+
+    def __len__(self) -> int:
+        """How many bytes are shown."""
+        return len(self.data) - self.at
+
+    @property
+    def offset(self) -> int:
+        """The byte of the whole at which the window begins."""
+        return self._before + self.at
 
     @property
     def end(self) -> int:
         """The byte of the whole at which the window ends."""
-        return self.offset + len(self.data)
+        return self._before + len(self.data)
+
+    def byte(self, at: int) -> int:
+        """The byte of the whole at a place in `data`."""
+        return self._before + at
 
     def fill(self, size: int) -> bool:
         """Show at least `size` bytes; False if the text ends before."""
-        if len(self.data) >= size:
-            return True
-        parts, have = [self.data], len(self.data)
+        have = len(self)
+        if have >= size or self._ended:
+            return have >= size
+        parts = [self.data[self.at :]]
         while have < size and not self._ended:
             chunk = next(self._chunks, b"")
             self._ended = not chunk
             parts.append(chunk)
             have += len(chunk)
-        self.data = b"".join(parts)
+        self._before, self.data, self.at = self.offset, b"".join(parts), 0
         return have >= size
 
-    def grow(self) -> bool:
-        """Show about twice as much; False if there is no more."""
-        before = len(self.data)
-        self.fill(2 * before + 1)
-        return len(self.data) > before
+    def grow(self, most: int) -> bool:
+        """Show about twice as much, up to more than `most` bytes; False if there is no more."""
+        before = len(self)
+        self.fill(min(2 * before, most) + 1)
+        return len(self) > before
 
     def drop(self, count: int) -> None:
         """Use up the first `count` bytes shown."""
-        self.data = self.data[count:]
-        self.offset += count
+        self.at += count
 
     def peek(self) -> bytes:
         """The next byte that is no white space, now the first one shown; empty at the end of the text."""
         while True:
-            space = _SPACE.match(self.data)
-            if space is not None and space.end():
-                self.drop(space.end())
-            if self.data or not self.fill(1):
-                return self.data[:1]
+            self.at = _SPACE.match(self.data, self.at).end()  # type: ignore[union-attr] # it matches the empty text, too
+            if self.at < len(self.data) or not self.fill(1):
+                return self.data[self.at : self.at + 1]
