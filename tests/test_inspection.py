@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from builders import data, event, gpu, kernel, launch, memcpy, memset, op, step,
 from click.testing import CliRunner
 
 from foretrace import kineto
-from foretrace.analysis.inspection import Activities, inspect, to_json, to_lines, visible
+from foretrace.analysis.inspection import Activities, inspect, to_csv, to_json, to_lines, visible
 from foretrace.cli import main
 from foretrace.errors import UnreadableInput
 
@@ -133,6 +134,54 @@ def test_the_command_prints_tables_without_json(tmp_path: Path) -> None:
     printed = CliRunner().invoke(main, ["inspect", str(path)]).stdout
     assert "Device 0: Test GPU" in printed
     assert "GPU busy 45.500 µs" in printed
+
+
+def figures(text: str) -> dict[tuple[str, str, str, str], str]:
+    """The rows of a CSV by all but their value."""
+    rows = list(csv.DictReader(io.StringIO(text), strict=True))
+    keyed = {(row["section"], row["number"], row["name"], row["field"]): row["value"] for row in rows}
+    assert len(keyed) == len(rows)
+    return keyed
+
+
+def test_the_table_for_spreadsheets_has_every_figure_once() -> None:
+    twice = trace(*SMALL, step(1, at=100, us=50), kernel("=1+1", at=300, us=2))
+    told = figures(to_csv(inspect(twice)))
+    assert told["trace", "", "", "gpu_busy_us"] == "47.5"
+    assert told["device", "0", "Test GPU", "busy_us"] == "47.5"
+    assert told["step", "0", "ProfilerStep#1", "us"] == "100.0"
+    assert told["step", "1", "ProfilerStep#1", "kernel"] == "0"
+    assert told["outside_steps", "", "", "kernel"] == "1"
+    assert told["top_kernel", "0", "gemm", "total_us"] == "30.0"
+    assert told["top_op", "0", "aten::mm", "count"] == "1"
+    assert "1 of 2 kernels without a launch" in told["warning", "0", "", "text"]
+
+
+@pytest.mark.parametrize(
+    "name", ["=HYPERLINK(1)", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", 'a"b,c\nd', "\x1b[31m", "\u202e="]
+)
+def test_no_name_is_a_formula_or_a_row_of_its_own(name: str) -> None:
+    text = to_csv(inspect(trace(kernel(name, at=0, us=1), step(1, at=0, us=1))))
+    assert all(line.isprintable() for line in text.split("\n"))
+    ((_, _, written, _),) = (key for key in figures(text) if key[0] == "top_kernel" and key[3] == "count")
+    assert written.lstrip("'") == visible(name)
+    assert written[0] not in "=+-@\t\r\n"
+
+
+@pytest.mark.parametrize("form", [["--json"], ["--format", "json"], ["--json", "--format", "json"]])
+def test_json_is_asked_for_in_either_way(tmp_path: Path, form: list[str]) -> None:
+    path = tmp_path / "small.json"
+    path.write_bytes(data(*SMALL))
+    assert json.loads(CliRunner().invoke(main, ["inspect", *form, str(path)]).stdout)["steps"] == 1
+
+
+def test_the_command_prints_csv_and_refuses_two_forms_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "small.json"
+    path.write_bytes(data(*SMALL))
+    told = figures(CliRunner().invoke(main, ["inspect", "--format", "csv", str(path)]).stdout)
+    assert told["activities", "", "", "kernel"] == "1"
+    both = CliRunner().invoke(main, ["inspect", "--json", "--format", "csv", str(path)])
+    assert (both.exit_code, both.stdout) == (2, "")
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not json", b"\x1f\x8b broken"])

@@ -208,7 +208,10 @@ def report(
 
 @main.command()
 @click.argument("trace", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option(
+    "--format", "form", type=click.Choice(["table", "json", "csv"]), help="How to print it.  [default: table]"
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--max-gb",
     type=click.FloatRange(min=0, min_open=True, max=1000),
@@ -217,14 +220,21 @@ def report(
     metavar="GB",
     help="Refuse a trace of more JSON, or one that needs more than a third of it in memory.",
 )
-def inspect(trace: Path, *, as_json: bool, max_gb: float) -> None:
+def inspect(trace: Path, *, form: str | None, as_json: bool, max_gb: float) -> None:
     """Show what is in a Kineto TRACE (.json or .json.gz): devices, activities, steps, kernels and doubts."""
     from foretrace import kineto
     from foretrace.analysis import inspection
 
+    if as_json and form not in (None, "json"):
+        raise WrongUsage("are two forms at once", where=f"--json and --format {form}", remedy="choose one")
     limits = kineto.Limits(json=int(max_gb * kineto.GIGABYTE))
     found = inspection.inspect(kineto.read(trace, limits=limits))
-    click.echo(inspection.to_json(found) if as_json else "\n".join(inspection.to_lines(found)))
+    if as_json or form == "json":
+        click.echo(inspection.to_json(found))
+    elif form == "csv":
+        click.echo(inspection.to_csv(found), nl=False)
+    else:
+        click.echo("\n".join(inspection.to_lines(found)))
 
 
 @main.command()

@@ -1,10 +1,12 @@
 """A first look at a trace: what is in it, how much of it can be attributed, and what to distrust.
 
-A `Trace` comes in; an `Inspection` (plain values, JSON by msgspec) or its lines for a terminal go out.
+A `Trace` comes in; an `Inspection` (plain values) or its text as JSON, CSV or lines for a terminal go out.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import unicodedata
@@ -19,7 +21,7 @@ from foretrace.analysis.steps import OUTSIDE, find_steps, step_of_gpu_work
 from foretrace.trace import GPU_WORK, LAUNCHERS, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -31,6 +33,7 @@ TOP = 10
 PART_ROWS = 1 << 20  # looked at in one go, where temporary columns of the whole would take much memory
 WIDEST_NAME = 100
 LAUNCH = re.compile(r"launch(?!.*host)", re.IGNORECASE)  # of a kernel or a graph, under any vendor's name
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes the beginning of a formula for
 INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")  # control, format (bidi, zero width), surrogates, private, line ends
 
 
@@ -121,6 +124,36 @@ def to_json(inspection: Inspection) -> str:
     return text.replace("\x7f", "\\u007f")
 
 
+def to_csv(inspection: Inspection) -> str:
+    """The inspection as one CSV table with a row a figure: section, number and name of the thing, field, value."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("section", "number", "name", "field", "value"))
+    for section, number, name, figures in _figures(inspection):
+        for field, value in figures.items():
+            shown = cell(value) if isinstance(value, str) else repr(value)
+            writer.writerow((section, number, cell(name), field, shown))
+    return text.getvalue()
+
+
+def _figures(inspection: Inspection) -> Iterator[tuple[str, int | str, str, Mapping[str, object]]]:
+    """Section, number, name and figures of everything that an inspection tells of; steps and tops count from 0."""
+    whole = msgspec.structs.asdict(inspection)
+    yield "trace", "", "", {field: value for field, value in whole.items() if isinstance(value, int | float)}
+    yield "activities", "", "", msgspec.structs.asdict(inspection.activities)
+    for device in inspection.devices:
+        yield "device", device.index, device.name, {"busy_us": device.busy_us}
+    steps = zip(inspection.step_names, inspection.step_us, inspection.per_step, strict=True)
+    for number, (name, us, count) in enumerate(steps):
+        yield "step", number, name, {"us": us, **msgspec.structs.asdict(count)}
+    yield "outside_steps", "", "", msgspec.structs.asdict(inspection.outside_steps)
+    for section, tops in (("top_kernel", inspection.top_kernels), ("top_op", inspection.top_ops)):
+        for number, top in enumerate(tops):
+            yield section, number, top.name, {"count": top.count, "total_us": top.total_us}
+    for number, warning in enumerate(inspection.warnings):
+        yield "warning", number, "", {"text": warning}
+
+
 def counted(count: int, noun: str) -> str:
     """`1 kernel`, `2 kernels`, `3 copies`, `4 launches`."""
     if count == 1:
@@ -134,6 +167,11 @@ def visible(text: str) -> str:
     return "".join(
         char.encode("unicode_escape").decode() if unicodedata.category(char) in INVISIBLE else char for char in text
     )
+
+
+def cell(text: str) -> str:
+    """A text for a CSV file: no spreadsheet takes it for a formula, no terminal obeys it, and it is one line."""
+    return f"'{visible(text)}" if text.startswith(FORMULA) else visible(text)
 
 
 def to_lines(inspection: Inspection) -> list[str]:

@@ -8,14 +8,13 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 
-from foretrace.analysis.inspection import visible
+from foretrace.analysis.inspection import cell
 from foretrace.facts import QUANTITIES, Facts
 from foretrace.page.models import ClaimsPage
 from foretrace.prediction import State
 from foretrace.study import Investigation
 
 _HEAD = ("variant", "quantity", "unit", "median", "low", "high", "minimum", "maximum", "mean", "count")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes the beginning of a formula for
 
 
 class ClaimRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,11 +87,6 @@ def table(rows: Sequence[ClaimRow]) -> bytes:
 def listed(rows: Sequence[ClaimRow]) -> bytes:
     """The rows as JSON, texts as they are."""
     return msgspec.json.format(msgspec.json.encode(rows), indent=1) + b"\n"
-
-
-def cell(text: str) -> str:
-    """A text for a CSV file: no spreadsheet takes it for a formula, no terminal obeys it, and it is one line."""
-    return f"'{visible(text)}" if text.startswith(_FORMULA) else visible(text)
 
 
 def _csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
