@@ -99,6 +99,18 @@ def test_hundred_kilobytes_of_one_thing_take_no_longer_than_they_should(unit: st
         assert time.process_time() - begin < 1
 
 
+@pytest.mark.parametrize("unit", [",", "a,", "a<", "(", " ", "x1_"])
+def test_of_a_megabyte_of_name_the_beginning_is_read(unit: str) -> None:
+    name = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>" + unit * (
+        10**6 // len(unit)
+    )
+    begin = time.process_time()
+    assert grammars.decode(name).fields["truncated"] is True
+    assert "".join(token.text for token in grammars.tokens(name)) == name
+    assert len(grammars.label(name)) <= 40
+    assert time.process_time() - begin < 2
+
+
 def test_a_cut_name_tells_what_survives_and_that_it_is_cut() -> None:
     reading = grammars.decode("nvjet_sm90_tst_256x128_64x4_1x2_h_badd_coo...")
     assert reading.fields["truncated"] is True

@@ -19,6 +19,7 @@ WRAPPER = re.compile(r"cutlass\w*::(?:Kernel2?|device_kernel)$|ck_tile::kentry$"
 NUMBER = re.compile(r"(?:\((?:[\w: ]+)\)|[\w: ]+=)?(-?\d+)(?:[uUlL]+)?$")
 CUT = ("...", "…", "?")
 SUBJECT = 160
+LONGEST = 1 << 16  # characters of a name that are looked at: ten times what any compiler was seen to write
 MEMORY = ("Memcpy", "Memset", "[CUDA mem", "[CUDA Unified")
 ALNUM = string.ascii_letters + string.digits
 
@@ -181,7 +182,9 @@ def _argument(text: str, start: int, end: int) -> Argument:
 
 
 def _body(text: str) -> tuple[int, bool]:
-    """Where the name ends without `.kd` and cut marks, and whether it shows such a mark."""
+    """Where the name ends without `.kd` and cut marks, and whether it shows such a mark or is cut here."""
+    if len(text) > LONGEST:
+        return LONGEST, True
     end = len(text.rstrip())
     for mark in CUT:
         if text.endswith(mark, 0, end):
