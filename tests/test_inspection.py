@@ -175,6 +175,22 @@ def test_json_is_asked_for_in_either_way(tmp_path: Path, form: list[str]) -> Non
     assert json.loads(CliRunner().invoke(main, ["inspect", *form, str(path)]).stdout)["steps"] == 1
 
 
+@pytest.mark.parametrize(
+    "events", [(op("aten::mm", at=0, us=5),), (step(1, at=0, us=9), launch(at=1, correlation=1))], ids=["CPU", "lost"]
+)
+def test_no_figure_of_the_gpu_is_shown_where_none_was_recorded(events: tuple[dict[str, Any], ...]) -> None:
+    text = "\n".join(to_lines(inspect(trace(*events))))
+    assert "GPU activity: none in" in text
+    assert "busy" not in text
+    assert "Kernel time" not in text
+
+
+def test_devices_at_work_are_told_apart_and_their_sum_is_called_one() -> None:
+    lines = to_lines(inspect(trace(kernel(at=0, us=100), kernel(at=0, us=200, device=1))))
+    assert lines[:2] == ["Device 0: Test GPU, busy 100.000 µs", "Device 1: unnamed, busy 200.000 µs"]
+    assert "GPU busy 300.000 µs (union over the streams of each device, sum of 2 devices) of 200.000 µs" in lines[3]
+
+
 def test_the_command_prints_csv_and_refuses_two_forms_at_once(tmp_path: Path) -> None:
     path = tmp_path / "small.json"
     path.write_bytes(data(*SMALL))

@@ -25,6 +25,7 @@ from foretrace.trace import Kind
         ("Runtime", Kind.RUNTIME),
         ("xpu_runtime", Kind.RUNTIME),
         ("mtia_runtime", Kind.RUNTIME),
+        ("hpu_op", Kind.RUNTIME),
         ("privateuse1_runtime", Kind.RUNTIME),
         ("cuda_driver", Kind.DRIVER),
         ("privateuse1_driver", Kind.DRIVER),
@@ -121,6 +122,33 @@ def test_phases_other_than_complete_are_no_rows() -> None:
 def test_members_beside_the_events_are_kept_as_metadata() -> None:
     read = trace(distributedInfo={"rank": 1, "world_size": 2})
     assert read.metadata["distributedInfo"] == {"rank": 1, "world_size": 2}
+
+
+@pytest.mark.parametrize(
+    "odd", [None, [], "x", -1, 2.5, {"rank": "x"}, [None, {"id": "x"}, {"id": 0, "numSms": "x"}], [[]]]
+)
+@pytest.mark.parametrize("member", ["distributedInfo", "deviceProperties", "baseTimeNanoseconds", "traceName"])
+def test_a_member_of_any_other_form_costs_nothing(member: str, odd: object) -> None:
+    read = trace(kernel(at=3, us=1, device=2), **{member: odd})
+    assert (len(read), read.warnings) == (1, ())
+    assert read.devices[-1].index == 2
+    assert read.origin_ns == (2999 if (member, odd) == ("baseTimeNanoseconds", -1) else 3000)
+
+
+def test_work_of_a_kind_that_is_not_counted_is_told() -> None:
+    read = trace(event("mtia_ccp_events", "dma", at=0, us=1), event("mtia_ccp_events", "fi", at=1, us=1))
+    assert (len(read.gpu.row), len(read.warnings)) == (0, 1)
+    assert "'mtia_ccp_events': 2 not counted" in read.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("process", "kind"), [("CPU functions", Kind.OP), ("CUDA functions", Kind.GPU_ANNOTATION), ("other", Kind.OTHER)]
+)
+def test_ranges_of_the_profiler_before_kineto_are_told_by_their_process(process: str, kind: Kind) -> None:
+    row = {"ph": "X", "name": "aten::mul", "pid": process, "tid": 1, "ts": 1.5, "dur": 2, "args": {}}
+    read = kineto.parse(json.dumps([row]).encode(), where="t")
+    assert read.kind.tolist() == [kind]
+    assert len(read.warnings) == (kind is not Kind.OTHER)
 
 
 def test_packed_and_plain_bytes_read_alike() -> None:

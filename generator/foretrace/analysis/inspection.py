@@ -176,27 +176,40 @@ def cell(text: str) -> str:
 
 def to_lines(inspection: Inspection) -> list[str]:
     """The inspection for a reader at a terminal, safe to print."""
-    lines = [
-        f"Device {device.index}: {_short(visible(_short(device.name))) or 'unnamed'}" for device in inspection.devices
-    ]
-    kernels = inspection.activities.kernel
-    lines.append(
-        f"Activities: {counted(kernels, 'kernel')} ({inspection.linked_kernels} linked to a launch), "
-        f"{counted(inspection.activities.memcpy, 'copy')}, {counted(inspection.activities.memset, 'memset')}"
-    )
-    lines.append(
-        f"Kernel time {_us(inspection.kernel_time_us)}; GPU busy {_us(inspection.gpu_busy_us)} "
-        f"(union over streams) of {_us(inspection.span_us)} recorded"
-    )
-    if inspection.graph_launches:
-        launches = counted(inspection.graph_launches, "graph launch")
-        lines.append(f"Graphs: {counted(inspection.graph_kernels, 'kernel')} from {launches}")
+    lines = [*_device_lines(inspection), *_activity_lines(inspection)]
     lines += _step_table(inspection)
     lines += _name_table("Top kernels", inspection.top_kernels)
     lines += _name_table("Top operators", inspection.top_ops)
     if inspection.warnings:
         lines += ["", "Warnings", *(f"  - {visible(warning)}" for warning in inspection.warnings)]
     return lines
+
+
+def _device_lines(inspection: Inspection) -> Iterator[str]:
+    for device in inspection.devices:
+        busy = f", busy {_us(device.busy_us)}" if len(inspection.devices) > 1 and device.busy_us else ""
+        yield f"Device {device.index}: {_short(visible(_short(device.name))) or 'unnamed'}{busy}"
+
+
+def _activity_lines(inspection: Inspection) -> Iterator[str]:
+    """What the GPU did; where nothing is recorded, no figure, since that it did nothing is not known."""
+    recorded, found = _us(inspection.span_us), inspection.activities
+    if not any(msgspec.structs.astuple(found)):
+        yield f"GPU activity: none in {recorded} recorded"
+        return
+    yield (
+        f"Activities: {counted(found.kernel, 'kernel')} ({inspection.linked_kernels} linked to a launch), "
+        f"{counted(found.memcpy, 'copy')}, {counted(found.memset, 'memset')}"
+    )
+    busy = sum(device.busy_us > 0 for device in inspection.devices)
+    union = "union over streams" if busy < 2 else f"union over the streams of each device, sum of {busy} devices"
+    yield (
+        f"Kernel time {_us(inspection.kernel_time_us)}; GPU busy {_us(inspection.gpu_busy_us)} "
+        f"({union}) of {recorded} recorded"
+    )
+    if inspection.graph_launches:
+        launches = counted(inspection.graph_launches, "graph launch")
+        yield f"Graphs: {counted(inspection.graph_kernels, 'kernel')} from {launches}"
 
 
 def _step_table(inspection: Inspection) -> list[str]:

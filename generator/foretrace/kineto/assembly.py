@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from foretrace.kineto.columns import LEGACY_PROCESSES, Interned
+from foretrace.kineto.columns import LEGACY_PROCESSES, UNCOUNTED, Interned
 from foretrace.kineto.numerals import NEVER
 from foretrace.trace import GPU_WORK, LAUNCHERS, Device, GpuColumns, Trace
 
@@ -42,6 +42,7 @@ def assemble(columns: Columns, metadata: Mapping[str, Any], warnings: Sequence[s
     rows, notes = columns.rows(), list(warnings)
     kind = columns.kinds()[rows.label]
     _place_legacy_rows(columns, rows, kind, notes)
+    _note_uncounted(columns, rows, notes)
     order = _distinct(rows, _sound_rows(rows, kind, notes), notes)
     base = metadata.get("baseTimeNanoseconds")
     first = int(rows.start[order[0]]) if len(order) else 0
@@ -97,6 +98,14 @@ def _place_legacy_rows(columns: Columns, rows: Rows, kind: NDArray[np.uint8], no
             notes.append(
                 f"{process!r} as the autograd profiler before Kineto wrote them: ranges, but no kernels or launches"
             )
+
+
+def _note_uncounted(columns: Columns, rows: Rows, notes: list[str]) -> None:
+    for category in UNCOUNTED:
+        labels = np.array([name.lower() == category for name, _ in columns.names()] or [False])
+        if labels.any():
+            count = int(np.count_nonzero(labels[rows.label]))
+            notes.append(f"work on a device that is neither kernel, copy nor memset, {category!r}: {count} not counted")
 
 
 def _sound_rows(rows: Rows, kind: NDArray[np.uint8], notes: list[str]) -> Int64:

@@ -45,7 +45,9 @@ CATEGORIES = {
     "memset": Kind.MEMSET,
     "gpu_user_annotation": Kind.GPU_ANNOTATION,
     "overhead": Kind.OVERHEAD,
+    "hpu_op": Kind.RUNTIME,  # the host's side of Gaudi, in spite of its name
 }
+UNCOUNTED = ("mtia_ccp_events",)  # work on a device, but no kernel, copy or memset
 BYTES_AN_ENTRY = 200  # of a tuple, in a dict and a list
 LEGACY_PROCESSES = {"CPU functions": Kind.OP, "CUDA functions": Kind.GPU_ANNOTATION}  # before Kineto: no categories
 
