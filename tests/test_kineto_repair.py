@@ -111,6 +111,26 @@ def test_events_that_cannot_be_read_are_left_out_with_their_byte_if_no_figure_re
     assert read.warnings == (f"an unreadable event left out (a string that is not closed) at byte {text.index(flow)}",)
 
 
+def test_an_event_that_is_not_closed_takes_no_other_with_it() -> None:
+    """Neither those behind it that need a repair, nor such as look like several events inside."""
+    flow = b'{"ph":"s","id":1,"args":{"a":1}'
+    nested = copy_with(b'"x": NaN, "y": [{"q": 1}, {"q": 2}]')
+    read, text = read_with(flow, nested, flow, op_named(b'f("a")'), flow, copy_with(b'"z": inf').replace(b"90", b"95"))
+    assert [read.text(row) for row in read.rows(Kind.MEMCPY, Kind.PYTHON)] == ['f("a")', "copy", "copy"]
+    (lost,) = (warning for warning in read.warnings if "left out" in warning)
+    assert f"at byte {text.index(flow)} and at 2 more places" in lost
+
+
+def test_a_string_without_its_end_takes_no_event_with_it() -> None:
+    flow = b'{"ph":"s","name": \n "id": 2,)"parent": 1}'
+    read, text = read_with(flow, copy_with(b'"y": 1'), flow)
+    assert sorted(read.text(row) for row in range(len(read))) == sorted(
+        [*(e["name"] for e in (*BEFORE, *AFTER)), "copy"]
+    )
+    place = f"at byte {text.index(flow)} and at 1 more places"
+    assert read.warnings == (f"an unreadable event left out (a string that is not closed) {place}",)
+
+
 @pytest.mark.parametrize("category", ["kernel", "gpu_memcpy", "cuda_runtime", "cuda_driver", "Kernel"])
 def test_a_count_is_never_silently_short(category: str) -> None:
     broken = b'{"ph":"X","cat":"%b","name":"k, "pid":0,"tid":7,"ts":1,"dur":1}' % category.encode()

@@ -77,6 +77,8 @@ class _Document:
         self._elements = 0  # of the lists of events
         self._lost = 0  # of those
         self._work = 0  # done by repair
+        self._doubtful = 0  # up to this byte, an event that was not closed may have taken others for its own
+        self._next = 0  # byte at which the next event was seen
         self._members = 0
         self._beside = self._kept = 0  # bytes of members beside the events
         self._phases = False
@@ -287,13 +289,15 @@ class _Document:
         """
         most = self._limits.event
         while True:
-            repair = Repair(self._text.data)
+            last = self._last_end()
+            repair = Repair(self._text.data, last)
             try:
                 value, end = repair.value(self._text.at, "element")
             except Short as short:
                 self._work += repair.work
-                if len(self._text) <= most and self._text.grow(most):
+                if last is None and len(self._text) <= most and self._text.grow(most):
                     continue
+                self._doubtful = max(self._doubtful, self._text.end)
                 self._give_up(f"{short.inside} that is not closed", self._text.offset)
                 if len(self._text) <= most:
                     self._refuse_cut(short.inside)
@@ -302,6 +306,7 @@ class _Document:
             except Broken as broken:
                 self._work += repair.work
                 place = self._text.byte(broken.at)
+                self._doubtful = max(self._doubtful, place)
                 if len(self._text) < most:
                     self._text.fill(2 * most)
                 self._give_up(broken.what, place)
@@ -309,18 +314,29 @@ class _Document:
             else:
                 return self._use(repair, value, end)
 
+    def _last_end(self) -> int | None:
+        """Where the element at the head must end at the latest; None where none before took others for its own.
+
+        Without it, the end of each of a thousand events that are not closed would be sought in all those behind it.
+        """
+        offset = self._text.offset
+        if offset < self._doubtful and self._next <= offset:
+            resume = _next_event(self._text)
+            self._next = self._text.byte(resume)
+            self._doubtful = self._doubtful if resume else 0
+        return self._text.place(self._next) if offset < self._doubtful else None
+
     def _give_up(self, what: str, place: int) -> None:
         """Raise `Broken` and begin the text where the next event begins or the list ends, if that can be seen.
 
         An event that a figure rests on is not given up: a count that is silently short is worse than none.
         """
-        data, at = self._text.data, self._text.at
-        resume = _BETWEEN_EVENTS.search(data, at) or _AFTER_EVENTS.search(data, at)
+        resume = _next_event(self._text)
         if not resume:
             return
-        if _COUNTED.search(data, at, resume.start()):
+        if _COUNTED.search(self._text.data, self._text.at, resume):
             self._refuse_malformed(what, place)
-        self._text.drop(resume.start(1) - at)
+        self._text.drop(resume - self._text.at)
         raise Broken(what, place)
 
     def _use(self, repair: Repair, value: _T, end: int) -> _T:
@@ -380,3 +396,9 @@ def _last_event_end(text: bytes, begin: int, limit: int) -> int:
         if before.endswith(b",") and before[:-1].rstrip().endswith(b"}"):
             return gap + len(before) - 1
     return 0
+
+
+def _next_event(text: Text) -> int:
+    """The place in the window where the event at its head is over, if the next one or the end of the list is seen."""
+    resume = _BETWEEN_EVENTS.search(text.data, text.at) or _AFTER_EVENTS.search(text.data, text.at)
+    return resume.start(1) if resume else 0

@@ -31,7 +31,7 @@ _AFTER["element"] = _AFTER["item"]  # an item of the list of events
 _FOLLOWER = {role: re.compile(pattern, re.DOTALL) for role, (pattern, _) in _AFTER.items()}
 _UNFINISHED = {role: re.compile(pattern, re.DOTALL) for role, (_, pattern) in _AFTER.items()}
 _MEMBER_INSIDE = re.compile(
-    rb',\s*"(?:ph|cat|name|pid|tid|ts|dur|args|id|s|bp)"\s*:'
+    rb'[,{]\s*"(?:ph|cat|name|pid|tid|ts|dur|args|id|s|bp)"\s*:'
 )  # a string swallowed its neighbours
 _ESCAPE = re.compile(r'\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4})|)')
 _MEANT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -56,10 +56,16 @@ class Broken(Exception):  # noqa: N818
 
 
 class Repair:
-    """Reads values from `data`; `flaws` tells what was not JSON and at which byte of `data`, `work` what it cost."""
+    """Reads values from `data`; `flaws` tells what was not JSON and at which byte of `data`, `work` what it cost.
 
-    def __init__(self, data: bytes) -> None:
+    Args:
+        data: text with the values in it.
+        end: where it is to be taken for ending; None for where it does.
+    """
+
+    def __init__(self, data: bytes, end: int | None = None) -> None:
         self._data = data
+        self._end = len(data) if end is None else end
         self.flaws: list[tuple[int, str]] = []
         self.work = 0  # values and doubtful quotes, about 3 µs each
 
@@ -87,10 +93,10 @@ class Repair:
         """The key of a member at `at`, and where its value starts."""
         if self._data[at : at + 1] == b'"':
             name, at = self._string(at, "key")
-        elif word := _WORD.match(self._data, at):
+        elif word := _WORD.match(self._data, at, self._end):
             self._note(at, "a key without its quotes")
             name, at = word[0].decode(errors="replace"), word.end()
-            at += self._data[at : at + 1] == b'"'
+            at += at < self._end and self._data[at : at + 1] == b'"'
         else:
             raise Broken(f"{self._data[at : at + 1]!r} where a key must be", at)
         at = self._skip_space(at, "an object")
@@ -127,21 +133,21 @@ class Repair:
                 raise Broken(f"{sign.decode()!r} inside {inside}", at)
             self._note(at, "a missing comma")
             return at
-        after = _COMMAS.match(self._data, at + 1).end()  # type: ignore[union-attr] # it matches the empty text, too
-        if after >= len(self._data):
+        after = _COMMAS.match(self._data, at + 1, self._end).end()  # type: ignore[union-attr] # it matches the empty text, too
+        if after >= self._end:
             raise Short(inside)
         if self._data[after : after + 1] == close or self._data.find(b",", at + 1, after) >= 0:
             self._note(at, "a comma too many")
         return after
 
     def _bare(self, at: int, role: str) -> tuple[Any, int]:
-        word = _WORD.match(self._data, at)
+        word = _WORD.match(self._data, at, self._end)
         if word is None:
             if role == "element" or self._data[at : at + 1] == b":":
                 raise Broken(f"{self._data[at : at + 1].decode()!r} where a value must be", at)
             self._note(at, "a missing value")
             return None, at
-        if word.end() == len(self._data):
+        if word.end() == self._end:
             raise Short("a value")
         if word[0] in _WORDS:
             return _WORDS[word[0]], word.end()
@@ -153,12 +159,12 @@ class Repair:
     def _string(self, at: int, role: str) -> tuple[str, int]:
         end, repaired = at + 1, False
         while True:
-            end = _TO_QUOTE.match(self._data, end).end()  # type: ignore[union-attr] # it matches the empty text, too
-            if self._data[end : end + 1] != b'"':
+            end = _TO_QUOTE.match(self._data, end, self._end).end()  # type: ignore[union-attr] # it matches no text, too
+            if end >= self._end or self._data[end : end + 1] != b'"':
                 raise Short("a string")
-            if _FOLLOWER[role].match(self._data, end + 1):
+            if _FOLLOWER[role].match(self._data, end + 1, self._end):
                 break
-            if _UNFINISHED[role].match(self._data, end + 1):
+            if _UNFINISHED[role].match(self._data, end + 1, self._end):
                 raise Short("a list" if role in ("item", "element") else "an object")
             end, repaired = end + 1, True
             self.work += 1
@@ -195,8 +201,8 @@ class Repair:
         return "\\"
 
     def _skip_space(self, at: int, inside: str) -> int:
-        at = _SPACE.match(self._data, at).end()  # type: ignore[union-attr] # it matches the empty text, too
-        if at >= len(self._data):
+        at = _SPACE.match(self._data, at, self._end).end()  # type: ignore[union-attr] # it matches the empty text, too
+        if at >= self._end:
             raise Short(inside)
         return at
 

@@ -39,6 +39,10 @@ class Text:
         """The byte of the whole at a place in `data`."""
         return self._before + at
 
+    def place(self, byte: int) -> int:
+        """The place in `data` of a byte of the whole."""
+        return byte - self._before
+
     def fill(self, size: int) -> bool:
         """Show at least `size` bytes; False if the text ends before."""
         have = len(self)
