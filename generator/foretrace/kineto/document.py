@@ -113,7 +113,7 @@ class _Document:
         self._text.fill(16)
         if self._text.data.startswith(BYTE_ORDER_MARK):
             self._text.drop(len(BYTE_ORDER_MARK))
-        head = self._text.data[self._text.at :][:16]
+        head = self._text.data[self._text.at : self._text.at + 16]
         for magic, form in OTHER_FORMATS.items():
             if head.startswith(magic):
                 self._refuse(f"is {form}, not JSON", remedy=_EXPORTED)
@@ -149,7 +149,7 @@ class _Document:
         bracketed = self._text.peek() in (b"{", b"[")
         left, begin = self._limits.beside - self._beside, self._text.offset
         end = self._bracketed_end(left) if bracketed else 0
-        head = self._text.data[self._text.at :][:end]
+        head = self._text.data[self._text.at : self._text.at + end]
         value: Any = None
         if self._kept + end > MOST_KEPT_BYTES:
             self._text.drop(end)
