@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 GIGABYTE = 1_000_000_000
-RAISE = "if you trust it, raise the limit (foretrace inspect --max-gb)"
+RAISE = "if you trust it, foretrace inspect reads more with --max-gb"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from foretrace.analysis.inspection import cell
 from foretrace.page.models import Cell, Table
-from foretrace.render.data import cell
 
 _LONGEST = 60  # characters of a file's name
 
