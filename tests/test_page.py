@@ -487,3 +487,10 @@ def test_what_a_cpu_measured_and_cannot_decide_asks_for_a_reason_and_what_it_can
         "",
     ]
     assert [each.mismatch for each in told[:3]] == [False, False, True]
+    claims = msgspec.structs.replace(
+        investigation.claims[0], expectation=open_verdicts[2].expectation, verdict=open_verdicts[2].verdict
+    )
+    published = statements.statements(msgspec.structs.replace(investigation, claims=(claims,)), study.run.environment)[
+        1
+    ]
+    assert [each.untold for each in published] == ["cannot be told without a GPU"]

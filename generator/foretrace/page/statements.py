@@ -137,7 +137,7 @@ def _untold(found: Investigation, judged: Judged, environment: Environment) -> s
     """Why this run could not have told; "" where it was judged, or is undecided in spite of what was measured."""
     if judged.verdict.state != "undecided":
         return ""
-    if environment.device == "cpu" and not _measured(found, judged.expectation):
+    if environment.device == "cpu" and (judged.claim or not _measured(found, judged.expectation)):
         return "cannot be told without a GPU"
     waiting = [finding for finding in judged.verdict.findings if finding.state == "undecided"]
     return "was not measured in this run" if all(_left_out(found, finding.about) for finding in waiting) else ""
