@@ -11,6 +11,7 @@ import pytest
 
 from foretrace.prediction import AllOf, fits
 from foretrace.project import Project
+from foretrace.scenario import Sealed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 HIDDEN = 2 * 8192 * 3072  # bytes of one tensor between the layers of the MLP
+MADE = (
+    ("down wgrad", "down dgrad"), ("up gradient", "gelu gradient"),
+    ("up wgrad", "up dgrad"), ("gate wgrad", "gate dgrad"),
+)  # fmt: skip
+"""Pairs of the MLP's parts in the order in which MmBackward0 and MulBackward0 make them."""
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +139,47 @@ def reference(program: str, x: Tensor, *weights: Tensor) -> Tensor:
         return x @ weights[0].T + weights[1]
     gate, up, down = weights
     return (gelu(x @ gate.T, approximate="tanh") * (x @ up.T)) @ down.T
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
+@pytest.mark.parametrize(
+    ("node", "made"), [("MmBackward0", ["weight", "input"]), ("AddmmBackward0", ["input", "weight"])]
+)
+def test_mm_backward_makes_the_weights_gradient_before_the_inputs_and_addmm_backward_after_it(
+    node: str, made: list[str]
+) -> None:
+    torch = pytest.importorskip("torch", reason="differentiating needs torch")
+    x, weight = torch.randn(16, 32, requires_grad=True), torch.randn(48, 32, requires_grad=True)
+    bias = torch.randn(48, requires_grad=True) if node == "AddmmBackward0" else None
+    output = torch.nn.functional.linear(x, weight, bias)
+    operands = {((16, 48), (48, 32)): "input", ((48, 16), (16, 32)): "weight"}  # of g·W and gᵀ·x, where g has 16 × 48
+    assert [operands[shapes] for shapes in called("aten::mm", node, output)] == made
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
+def test_mul_backward_makes_the_second_factors_gradient_before_the_firsts() -> None:
+    torch = pytest.importorskip("torch", reason="differentiating needs torch")
+    first, second = torch.randn(16, 48, requires_grad=True), torch.randn(1, 48, requires_grad=True)
+    factors = {((16, 48), (16, 48)): "second", ((16, 48), (1, 48)): "first"}  # the gradient by the other factor
+    assert [factors[shapes] for shapes in called("aten::mul", "MulBackward0", first * second)] == ["second", "first"]
+
+
+def called(operator: str, node: str, output: Tensor) -> list[tuple[tuple[int, ...], ...]]:
+    """The shapes that an operator is given directly inside a node of the backward pass, call by call."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as recorded:
+        torch.autograd.backward(output, torch.ones_like(output))
+    events = sorted(recorded.events(), key=lambda event: event.time_range.start)
+    inside = [event for event in events if event.name == operator and getattr(event.cpu_parent, "name", "") == node]
+    return [tuple(tuple(shape) for shape in event.input_shapes) for event in inside]
+
+
+def test_the_page_tells_of_swapped_names_as_long_as_its_record_has_them() -> None:
+    declaration = ROOT / "docs" / "runs" / "reference" / "backward" / "declaration.json"
+    sealed = msgspec.json.decode(declaration.read_bytes(), type=Sealed)
+    named = [part.name for part in work(sealed.scenario, "geglu_mlp-8192-forward_backward-eager").parts]
+    swapped = [named.index(made_first) > named.index(made_second) for made_first, made_second in MADE]
+    page = (ROOT / "scenarios" / "backward" / "page.md.j2").read_text()
+    assert ('id="swapped-names"' in page) == any(swapped)
