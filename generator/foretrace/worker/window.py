@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from torch.profiler import profile, record_function, schedule
 
-from foretrace.privacy import scrub
+from foretrace.privacy import nameless, scrub
 from foretrace.scenario import Protocol
 from foretrace.worker.device import Device
 
 _COMPRESSION = 9
-_HOST = re.compile(r'("host_name": *)"(?:[^"\\]|\\.)*"')  # as torch 2.13 and later write it
 
 
 def record(step: Callable[[], object], *, device: Device, protocol: Protocol, label: str) -> Any:
@@ -37,6 +35,6 @@ def export(profiler: Any, path: Path, *, title: str, private: Mapping[str, str])
     text = raw.read_bytes().decode("utf-8", "surrogateescape").replace(str(raw), title)
     raw.unlink()
     if private:
-        text = _HOST.sub(r'\g<1>"<host>"', text)
+        text = nameless(text)
     text = scrub(text, {word: instead for word, instead in private.items() if word in text})
     path.write_bytes(gzip.compress(text.encode("utf-8", "surrogateescape"), _COMPRESSION, mtime=0))
