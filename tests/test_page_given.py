@@ -82,11 +82,11 @@ def test_one_trace_is_one_page_with_all_that_it_shows(tmp_path: Path) -> None:
     assert "in the first round" not in text
 
 
-def test_the_slowest_rank_and_the_one_that_others_wait_for_are_marked(tmp_path: Path) -> None:
+def test_the_slowest_rank_and_the_one_that_communicates_least_are_marked(tmp_path: Path) -> None:
     found = only(report(tmp_path, steps(talk=30), steps(us=200, talk=10), steps(talk=30)))
 
     assert [detail == "the slowest" for _, detail in column(found.ranks, "Step")] == [False, True, False]
-    assert [detail for _, detail in column(found.ranks, "Communication")] == ["", "the others wait for it", ""]
+    assert [detail for _, detail in column(found.ranks, "Communication")] == ["", "spends least in communication", ""]
     assert found.ranks is not None
     assert found.ranks.left_out == ""
 
@@ -103,8 +103,56 @@ def test_no_rank_is_marked_where_all_are_alike(tmp_path: Path) -> None:
 def test_a_rank_that_launches_something_else_says_so(tmp_path: Path) -> None:
     found = only(report(tmp_path, steps(), steps(extra=1), steps()))
 
-    assert column(found.ranks, "Differs") == [("in nothing", ""), ("8 more extra0", ""), ("in nothing", "")]
+    assert column(found.ranks, "Differs") == [("in nothing", ""), ("1 more extra0", ""), ("in nothing", "")]
     assert [text for text, _ in column(found.ranks, "Kernels")] == ["2", "3", "2"]
+
+
+def test_a_rank_is_told_to_communicate_least_only_by_a_margin_in_time_and_not_in_share(tmp_path: Path) -> None:
+    for number, (least, others) in enumerate([(25, 29), (0.5, 1.2), (10, 10)]):
+        ranks = [steps(talk=others), steps(us=150 if least == others else 100, talk=least), steps(talk=others)]
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        found = only(report(folder, *ranks))
+        assert {detail for _, detail in column(found.ranks, "Communication")} == {""}, (least, others)
+
+
+def test_ranks_with_other_numbers_of_steps_are_compared_by_the_step(tmp_path: Path) -> None:
+    found = only(report(tmp_path, steps(), steps(count=4), steps(count=6)))
+
+    assert column(found.ranks, "Differs") == [("in nothing", "")] * 3
+
+
+def unlinked(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same without the launches that start the kernels."""
+    return [event for event in events if event["cat"] != "cuda_runtime"]
+
+
+def test_a_rank_whose_launches_are_not_known_differs_in_nothing_that_anybody_saw(tmp_path: Path) -> None:
+    found = only(report(tmp_path, steps(), steps(), unlinked(steps())))
+
+    assert [text for text, _ in column(found.ranks, "Differs")] == ["in nothing", "in nothing", "withheld"]
+
+
+def test_of_two_ranks_of_which_one_is_not_known_none_differs(tmp_path: Path) -> None:
+    found = only(report(tmp_path, steps(), unlinked(steps())))
+
+    assert [text for text, _ in column(found.ranks, "Differs")] == ["n/a", "withheld"]
+
+
+def test_kernels_of_one_label_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    names = [f"void at::native::vectorized_elementwise_kernel<4, F>({kind})" for kind in ("int", "long")]
+    ranks = [[{**event, "name": event["name"].replace("gemm", name)} for event in steps()] for name in names]
+    found = only(report(tmp_path, *ranks, ranks[0]))
+    (_, (text, _), _) = column(found.ranks, "Differs")
+
+    assert text == f"1 fewer {names[0]}, 1 more {names[1]}"
+
+
+def test_a_rank_whose_gpu_times_cannot_be_trusted_does_not_read_as_one_that_is_silent(tmp_path: Path) -> None:
+    broken = [{**event, "dur": -1} if event["cat"] == "kernel" else event for event in steps()]
+    found = only(report(tmp_path, steps(), broken))
+
+    assert [text for text, _ in column(found.ranks, "Communication")][1] == "withheld"
 
 
 def test_ranks_that_do_not_communicate_have_no_share_of_it(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import msgspec
 
 from foretrace import units
 from foretrace.analysis.alone import Look
-from foretrace.analysis.usage import Usage
 from foretrace.facts import QUANTITIES, Facts
 from foretrace.page import cells
 from foretrace.page.models import Cell, Column, Table
@@ -16,6 +18,13 @@ MOST_RANKS = 256
 """The most ranks in the table on the page."""
 MOST = 3
 """The most differences from the other ranks that a cell names."""
+LEAST_RATIO, LEAST_US = 1.2, 1.0
+"""By how much, times and µs a step, every other rank must communicate longer than the one that is marked."""
+
+WAITING = "A collective operation ends on all ranks at once: the others may be waiting in it for this one."
+
+Counts = dict[str, Fraction]
+"""Launches a step by the kernel's name, of several steps the mean."""
 
 RANKS = (
     Column(title="Rank", meaning="Links to all that its trace shows."),
@@ -27,8 +36,8 @@ RANKS = (
     Column(title="GPU busy", meaning=QUANTITIES["traced_busy_share"].meaning, numeric=True),
     Column(
         title="Communication",
-        meaning="Share of the recorded window in which a kernel communicated. The rank that spends least in it comes "
-        "last to collective operations: the others wait for it.",
+        meaning="Share of the recorded window in which a kernel communicated, waiting included. Marked where a rank "
+        f"spends least time a step in it, by {LEAST_RATIO}× and {LEAST_US:g} µs: the others may be waiting for it.",
         numeric=True,
     ),
     Column(
@@ -36,7 +45,10 @@ RANKS = (
         meaning="Share of the window in which a kernel communicated and nothing else ran.",
         numeric=True,
     ),
-    Column(title="Differs", meaning="Kernels launched more or less often than on most ranks, over all recorded steps."),
+    Column(
+        title="Differs",
+        meaning="Kernels launched more or less often than on most ranks, by name, in a step; of several the mean.",
+    ),
 )
 
 
@@ -49,19 +61,22 @@ def table(looks: Mapping[str, Look], places: Mapping[str, str], *, title: str) -
         title: of the report.
     """
     facts = {name: look.facts for name, look in looks.items()}
-    usual, counted = _usual(facts), {name: _launched(each) for name, each in facts.items()}
-    slowest, last = _slowest(facts), _last(looks)
+    labels = {row.name: row.label for each in facts.values() for row in each.kernels}
+    counted = {name: _launched(each) for name, each in facts.items() if "activities" not in each.withheld}
+    slowest, least = _slowest(facts), _least_communicating(looks)
     typical = cells.typical(facts.values(), "profiled_step_us")
     rows = tuple(
         (
             Cell(text=name, to=places[name]),
             _steps(look.facts),
-            _marked(cells.measured(look.facts, "profiled_step_us", typical=typical), "the slowest", name == slowest),
+            _marked(name == slowest, cells.measured(look.facts, "profiled_step_us", typical=typical), "the slowest"),
             _kernels(look.facts),
             cells.measured(look.facts, "traced_busy_share"),
-            _marked(_share(look.usage, "communication_us"), "the others wait for it", name == last),
-            _share(look.usage, "exposed_us"),
-            Cell(text=_difference(counted[name], usual)),
+            _marked(name == least, _share(look, "communication_us"), "spends least in communication", hint=WAITING),
+            _share(look, "exposed_us"),
+            _differs(counted[name], list(counted.values()), labels)
+            if name in counted
+            else cells.missing(look.facts.withheld["activities"], text="withheld"),
         )
         for name, look in looks.items()
     )
@@ -82,15 +97,17 @@ def _kernels(facts: Facts) -> Cell:
     return cells.each(tuple(step.activities.kernel for step in facts.steps))
 
 
-def _share(used: Sequence[Usage], field: str) -> Cell:
-    """A time's share of the window, of several GPUs the mean; missing where nothing communicates."""
-    if not any(each.communication_us for each in used):
+def _share(look: Look, field: str) -> Cell:
+    """A time's share of the window, of several GPUs the mean; missing where it is not known or nothing communicates."""
+    if "traced_busy_share" in look.facts.withheld:
+        return cells.missing(look.facts.withheld["traced_busy_share"], text="withheld")
+    if not any(each.communication_us for each in look.usage):
         return cells.missing("no kernel that communicates was recorded")
-    return cells.amount(sum(getattr(each, field) / each.span_us for each in used) / len(used), "share")
+    return cells.amount(sum(getattr(each, field) / each.span_us for each in look.usage) / len(look.usage), "share")
 
 
-def _marked(cell: Cell, words: str, marked: bool) -> Cell:  # noqa: FBT001 - the whole function is the flag
-    return Cell(text=cell.text, order=cell.order, detail=words, hint=cell.hint, kind=cell.kind) if marked else cell
+def _marked(marked: bool, cell: Cell, words: str, *, hint: str = "") -> Cell:  # noqa: FBT001 - the whole function is it
+    return msgspec.structs.replace(cell, detail=words, hint=hint or cell.hint) if marked else cell
 
 
 def _slowest(facts: Mapping[str, Facts]) -> str:
@@ -110,39 +127,51 @@ def _slowest(facts: Mapping[str, Facts]) -> str:
     )
 
 
-def _last(looks: Mapping[str, Look]) -> str:
-    """The rank that communicates for a smaller part of its window than every other, as printed; "" where none does."""
-    said = {name: _share(look.usage, "communication_us") for name, look in looks.items()}
-    known = {name: float(cell.order) for name, cell in said.items() if cell.order}
-    if len(known) < len(looks) or len(known) < 2:
+def _least_communicating(looks: Mapping[str, Look]) -> str:
+    """The rank that communicates for less time a step than every other, by a margin; "" where none does."""
+    known = {name: _communication_us(look) for name, look in looks.items()}
+    least, second = sorted(known, key=known.__getitem__)[:2]
+    if not known[least] or known[second] < max(known[least] * LEAST_RATIO, known[least] + LEAST_US):
         return ""
-    least = min(known, key=known.__getitem__)
-    alike = [name for name in known if said[name].text == said[least].text]
-    return least if len(alike) == 1 else ""
+    return least
 
 
-def _launched(facts: Facts) -> Counter[str]:
-    """How often the recorded steps launched each kernel, by its short name."""
+def _communication_us(look: Look) -> float:
+    """Time a step in which a kernel communicates, of several GPUs the mean; 0 where it is not known."""
+    if {"traced_busy_share", "profiled_step_us"} & look.facts.withheld.keys() or not look.usage:
+        return 0
+    return sum(each.communication_us for each in look.usage) / len(look.usage) / len(look.facts.steps)
+
+
+def _launched(facts: Facts) -> Counts:
+    """How often a step launched each kernel."""
     found: Counter[str] = Counter()
-    for row in facts.kernels if "activities" not in facts.withheld else ():
+    for row in facts.kernels:
         if row.activity == "kernel":
-            found[row.label] += sum(row.per_step)
-    return found
+            found[row.name] += sum(row.per_step)
+    return {name: Fraction(number, len(facts.steps)) for name, number in found.items()}
 
 
-def _usual(facts: Mapping[str, Facts]) -> Counter[str]:
+def _differs(own: Counts, counted: Sequence[Counts], labels: Mapping[str, str]) -> Cell:
+    """What a rank launches more or less often than most of those whose launches are known."""
+    if len(counted) < 2:
+        return cells.missing("what other ranks launched is not known")
+    changed = {name: own.get(name, Fraction()) - often for name, often in _usual(counted).items()}
+    ordered = sorted((name for name, by in changed.items() if by), key=lambda name: (-abs(changed[name]), name))
+    shared = Counter(labels[name] for name in ordered)
+    said = [
+        f"{units.quantity(float(abs(changed[name])), 'count')} {'more' if changed[name] > 0 else 'fewer'} "
+        f"{labels[name] if shared[labels[name]] == 1 else cells.short(name)}"
+        for name in ordered[:MOST]
+    ]
+    more = f"; and {len(ordered) - MOST:,} more kernels" if len(ordered) > MOST else ""
+    return Cell(text=", ".join(said) + more or "in nothing")
+
+
+def _usual(counted: Sequence[Counts]) -> Counts:
     """What most ranks launched, kernel by kernel: the middle one's count, of two the smaller."""
-    counted = [_launched(each) for each in facts.values()]
     names = {name for each in counted for name in each}
-    return Counter({name: sorted(each[name] for each in counted)[(len(counted) - 1) // 2] for name in names})
-
-
-def _difference(found: Counter[str], usual: Counter[str]) -> str:
-    changed = {name: found[name] - usual[name] for name in sorted(found | usual) if found[name] != usual[name]}
-    ordered = sorted(changed.items(), key=lambda item: -abs(item[1]))
-    said = [f"{abs(by):,} {'more' if by > 0 else 'fewer'} {name}" for name, by in ordered[:MOST]]
-    more = f"; and {len(ordered) - MOST} more kernels" if len(ordered) > MOST else ""
-    return ", ".join(said) + more if said else "in nothing"
+    return {name: sorted(each.get(name, Fraction()) for each in counted)[(len(counted) - 1) // 2] for name in names}
 
 
 def _said(facts: Mapping[str, Facts], slowest: str) -> str:
