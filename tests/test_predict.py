@@ -136,7 +136,10 @@ def test_a_number_of_sorts_that_could_not_be_refuted_is_refused() -> None:
         (lambda: predict.share("gemmm", (None, 0.1)), "gemmm: no such family of GPU work"),
         (lambda: predict.geometry("gems", "registers", (None, 9)), "gems: no such family of GPU work"),
         (lambda: predict.share("gemm", (20, None)), "a share lies between 0 and 1"),
-        (lambda: predict.count("kernel", -1), "nothing is launched less than never"),
+        (lambda: predict.within("traced_busy_share", (None, 80)), "a share lies between 0 and 1"),
+        (lambda: predict.count("kernel", -1), "nothing happens less often than never"),
+        (lambda: predict.calls("cudaMalloc", -1), "nothing happens less often than never"),
+        (lambda: predict.launches("aten::mm", -1), "nothing happens less often than never"),
     ],
 )
 def test_what_could_not_be_otherwise_is_refused(word: Callable[[], object], said: str) -> None:

@@ -24,20 +24,27 @@ from foretrace.errors import UnreadableInput, WrongUsage
 from foretrace.prediction import (
     KINDS,
     AllOf,
+    CallsCounted,
     Counted,
+    Decoded,
     Distinct,
     Geometry,
     Kernels,
     Kind,
+    Launches,
     LimitedBy,
     Ordered,
+    PartKernels,
     PartWithin,
+    PrecededBy,
     RatioWithin,
     Share,
     Within,
 )
 
-_TAGS = {str(kind.__struct_config__.tag): kind for kind in KINDS}
+_DECLARED = (PartWithin, PartKernels)
+"""The kinds about parts of a step that a scenario declares."""
+_TAGS = {str(kind.__struct_config__.tag): kind for kind in KINDS if kind not in _DECLARED}
 
 
 def read(path: Path) -> tuple[Kind, ...]:
@@ -73,10 +80,7 @@ def _expectation(table: object, where: str) -> Kind:
         raise WrongUsage(_lowered(what), where=f"{where}, key {key}", remedy="mend the value") from error
     if not found.because:
         raise WrongUsage("a prediction gives no reason", where=f"{where}, key because", remedy="say why you expect it")
-    try:
-        _say_again(found)
-    except WrongUsage as error:
-        raise WrongUsage(error.what, where=f"{where}, {_key(found, error.where)}", remedy=error.remedy) from error
+    _check_sense(found, where)
     return found
 
 
@@ -87,9 +91,11 @@ def _check_keys(table: object, where: str) -> None:
     tag = table.get("kind")
     kind = _TAGS.get(tag) if isinstance(tag, str) else None
     if kind is None:
-        what = "is missing" if tag is None else f"is not one that can be expected: {tag}"
+        what = "is missing" if tag is None else f"is not one that can be expected of a trace: {tag}"
         raise WrongUsage(what, where=f"{where}, key kind", remedy=f"one of {', '.join(_TAGS)}")
     known = ("kind", *kind.__struct_fields__)
+    if kind is AllOf and "where" in table:
+        raise WrongUsage("is not one of an all's", where=f"{where}, key where", remedy="give each part its own")
     for key, value in table.items():
         if key not in known:
             raise WrongUsage(f"is not one of a {tag}'s", where=f"{where}, key {key}", remedy=f"use {', '.join(known)}")
@@ -99,11 +105,21 @@ def _check_keys(table: object, where: str) -> None:
         _check_keys(part, f"{where}, part {number}")
 
 
+def _check_sense(found: Kind, where: str) -> None:
+    """Raise where a table, or one of its parts, says what cannot be judged."""
+    try:
+        _say_again(found)
+    except WrongUsage as error:
+        raise WrongUsage(error.what, where=f"{where}, {_key(found, error.where)}", remedy=error.remedy) from error
+    for number, part in enumerate(found.parts if isinstance(found, AllOf) else (), 1):
+        _check_sense(part, f"{where}, part {number}")
+
+
 def _key(found: Kind, told: str) -> str:
     """The key that a word's complaint is about: the one whose value it names, or the ends of an interval."""
     if told.startswith("between") and hasattr(found, "low"):
         return "keys low and high"
-    keys = [key for key, value in msgspec.structs.asdict(found).items() if told == value]
+    keys = [key for key, value in msgspec.structs.asdict(found).items() if told == str(value)]
     return f"key {keys[0]}" if keys else told
 
 
@@ -120,6 +136,14 @@ def _say_again(found: Kind) -> None:
             predict.bound(found.limiter)
         case Counted():
             predict.count(found.activity, found.number, family=found.family)
+        case CallsCounted():
+            predict.calls(found.call, found.number)
+        case Launches():
+            predict.launches(found.op, found.number)
+        case Decoded():
+            predict.decoded(found.family, found.field, found.value)
+        case PrecededBy():
+            predict.preceded(found.family, found.call, found.how_often)
         case Within():
             predict.within(found.quantity, (found.low, found.high))
         case RatioWithin():
@@ -130,16 +154,12 @@ def _say_again(found: Kind) -> None:
             predict.geometry(found.family, found.field, (found.low, found.high))
         case Share():
             predict.share(found.family, (found.low, found.high))
-        case PartWithin():
-            predict.part(found.part, found.measure, (found.low, found.high))
         case Distinct():
             predict.distinct(found.family, found.field, (found.least, found.most))
         case Kernels():
             predict.same_kernels(between=found.between, family=found.family)
         case AllOf():
             predict.all_of(*found.parts)
-            for part in found.parts:
-                _say_again(part)
         case _:
             pass
 

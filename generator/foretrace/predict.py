@@ -60,21 +60,23 @@ def count(
         raise WrongUsage(
             "only kernels have a family", where=f"count({activity!r})", remedy="count kernels, or no family"
         )
-    if number < 0:
-        raise WrongUsage("nothing is launched less than never", where=f"count({number})", remedy="name 0 or more")
     return Counted(
-        activity=activity, number=number, family=_family(family) if family else "", where=_where(where), because=because
+        activity=activity,
+        number=_number(number),
+        family=_family(family) if family else "",
+        where=_where(where),
+        because=because,
     )
 
 
 def calls(name: str, number: int, *, where: Wanted | None = None, because: str = "") -> CallsCounted:
     """Every recorded step makes this many calls of a name; `*` stands for anything."""
-    return CallsCounted(call=name, number=number, where=_where(where), because=because)
+    return CallsCounted(call=name, number=_number(number), where=_where(where), because=because)
 
 
 def launches(op: str, number: int, *, where: Wanted | None = None, because: str = "") -> Launches:
     """A recorded step launches this many kernels inside the operators of a name; `*` stands for anything."""
-    return Launches(op=op, number=number, where=_where(where), because=because)
+    return Launches(op=op, number=_number(number), where=_where(where), because=because)
 
 
 def same_kernels(
@@ -141,8 +143,7 @@ def distinct(
 def share(family: str, between: Interval, *, where: Wanted | None = None, because: str = "") -> Share:
     """A kernel family's share of all GPU time of the recorded steps, 0 … 1; `memcpy` and `memset` are families too."""
     low, high = _limits(between)
-    if not 0 <= (low or 0) <= 1 or not 0 <= (1 if high is None else high) <= 1:
-        raise WrongUsage("a share lies between 0 and 1", where=f"between={between}", remedy="0.25 is a quarter")
+    _refuse_beyond_one(between)
     return Share(family=_family(family), low=low, high=high, where=_where(where), because=because)
 
 
@@ -172,7 +173,9 @@ def part(
 def within(quantity: str, between: Interval, *, where: Wanted | None = None, because: str = "") -> Within:
     """A quantity lies in a closed interval in its own unit; `None` leaves an end open."""
     low, high = _limits(between)
-    return Within(quantity=_known(quantity), low=low, high=high, where=_where(where), because=because)
+    if QUANTITIES[_known(quantity)].unit == "share" and quantity != "busy_share":  # which may be over 1
+        _refuse_beyond_one(between)
+    return Within(quantity=quantity, low=low, high=high, where=_where(where), because=because)
 
 
 def first_step_wider(factor: float, *, where: Wanted | None = None, because: str = "") -> Within:
@@ -244,6 +247,17 @@ def _limits(between: Interval) -> Interval:
     if low is not None and high is not None and not low <= high:
         raise WrongUsage("an interval's lower end comes first", where=f"between={between}", remedy="swap its ends")
     return None if low is None else float(low), None if high is None else float(high)
+
+
+def _refuse_beyond_one(between: Interval) -> None:
+    if any(end is not None and not 0 <= end <= 1 for end in between):
+        raise WrongUsage("a share lies between 0 and 1", where=f"between={between}", remedy="0.25 is a quarter")
+
+
+def _number(number: int) -> int:
+    if number < 0:
+        raise WrongUsage("nothing happens less often than never", where=f"{number}", remedy="name 0 or more")
+    return number
 
 
 def _family(name: str) -> str:
