@@ -79,6 +79,23 @@ def test_what_a_build_does_not_show_is_taken_away(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_folder_and_what_another_build_took_away_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "old").write_bytes(b"")
+    unlink = Path.unlink
+
+    def raced(path: Path, *, missing_ok: bool = False) -> None:
+        unlink(path)
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", raced)
+    Album(tmp_path).prune()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
 def test_a_damaged_image_is_drawn_again(tmp_path: Path, drawn: list[str]) -> None:
     first = list(Album(tmp_path).draw(PICTURE))
     for path in tmp_path.iterdir():

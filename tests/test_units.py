@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretrace.facts import QUANTITIES, Activities
-from foretrace.units import Unit, interval, number, quantity, scale
+from foretrace.units import Unit, interval, natural, number, quantity, scale
 
 UNITS = st.sampled_from(get_args(Unit))
 
@@ -153,3 +153,8 @@ def test_every_quantity_that_can_be_predicted_has_a_unit_that_can_be_printed() -
 )
 def test_a_copy_is_counted_beside_the_kernels_and_never_among_them(activities: Activities, text: str) -> None:
     assert str(activities) == text
+
+
+@pytest.mark.parametrize("names", [["P1-2", "P1-10", "P2-1"], ["rank2.json", "rank10.json"], ["r01", "r1", "r2"]])
+def test_names_with_numbers_come_in_the_order_of_the_numbers(names: list[str]) -> None:
+    assert sorted(set(names), key=natural) == names

@@ -45,8 +45,8 @@ class Album:
     def prune(self) -> None:
         """Take away what this build did not show."""
         for path in self.folder.glob("*"):
-            if path not in self._used:
-                path.unlink()
+            if path not in self._used and path.is_file():
+                path.unlink(missing_ok=True)  # another build may have taken it away
 
 
 def _key(picture: Picture) -> str:

@@ -25,10 +25,6 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     predictions: tuple[Judged, ...]
     guesses: tuple[Judged, ...]
 
-    def kept(self, title: str) -> Kept:
-        """The file behind a look."""
-        return next(kept for kept in self.report.traces if name(self.report, kept) == title)
-
 
 def examine(dossier: Dossier) -> Examination:
     """Analyse every trace of a report, one at a time, and judge what was sealed in it."""

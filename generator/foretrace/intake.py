@@ -24,6 +24,7 @@ from foretrace.prediction import Kind, Unmeasured, judge
 from foretrace.privacy import publishable, publishable_name, replacements, told
 from foretrace.trace import Kind as Row
 from foretrace.trace import Trace
+from foretrace.units import natural
 
 ENDINGS = (".json", ".json.gz", ".gz")
 """What the names of traces in a folder end with."""
@@ -86,7 +87,7 @@ def files(given: Path) -> tuple[list[Path], list[Path]]:
     """The traces that a path means, in natural order of their names, and the other files of a folder."""
     if not given.is_dir():
         return [given], []
-    inside = sorted((path for path in given.iterdir() if path.is_file()), key=lambda path: _natural(path.name))
+    inside = sorted((path for path in given.iterdir() if path.is_file()), key=lambda path: natural(path.name))
     traces = [path for path in inside if path.name.lower().endswith(ENDINGS) and not path.name.startswith(".")]
     if not traces:
         raise WrongUsage("holds no trace (.json or .json.gz)", where=str(given), remedy="name the folder of the ranks")
@@ -127,11 +128,6 @@ def _staged(staged: Path, given: Path, wish: Wish, workspace: Path, sealed_utc: 
         keep_paths=wish.keep_paths,
     )
     return Dossier(folder=staged, report=report)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """A key by which `rank2` comes before `rank10`."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _look(path: Path) -> _Found:

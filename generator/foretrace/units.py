@@ -7,6 +7,7 @@ Units are the field's: `us` (microseconds), `bytes`, `flop` (floating-point oper
 from __future__ import annotations
 
 import math
+import re
 from typing import Literal
 
 Unit = Literal["us", "bytes", "flop", "ratio", "share", "count", "registers", "threads", "tflops", "gbps"]
@@ -67,6 +68,11 @@ def interval(low: float, high: float, unit: str) -> str:
     step, name = scale(unit, max(abs(low), abs(high)))
     first, last = _scaled(low, unit, step), _scaled(high, unit, step)
     return _joined(first if first == last else f"{first} … {last}", name)
+
+
+def natural(name: str) -> tuple[str, str]:
+    """What names sort by, so that `rank2` comes before `rank10`: a number counts by its length, then by its digits."""
+    return re.sub(r"0*([0-9]+)", lambda found: f"{len(found[1]):04}{found[1]}", name), name
 
 
 def _scaled(value: float, unit: str, step: float) -> str:

@@ -9,6 +9,7 @@ from foretrace.page import addresses
 from foretrace.page.models import ClaimsPage, Judgement, Link, PublishedClaim, RunCard, ScenarioPage, Source
 from foretrace.page.statements import score
 from foretrace.prediction import State
+from foretrace.units import natural
 
 _NOTHING = "No variant was measured."
 
@@ -21,7 +22,7 @@ def build(pages: Sequence[ScenarioPage]) -> ClaimsPage:
             place = Link(page.title, f"{page.address}#{said.anchor}")
             found = Judgement(slug=page.slug, scenario=place, device=page.run.device, statement=said)
             judged.setdefault(said.key, []).append(found)
-    claims = [_claim(judged[key]) for key in sorted(judged, key=_natural)]
+    claims = [_claim(judged[key]) for key in sorted(judged, key=natural)]
     carrying = [page for page in pages if page.claims]
     return ClaimsPage(
         address=addresses.CLAIMS,
@@ -94,8 +95,3 @@ def _listed(names: Iterable[str]) -> str:
     """Each name once: `a`, `a and b`, `a, b and c`."""
     *rest, last = dict.fromkeys(names) or [""]
     return f"{', '.join(rest)} and {last}" if rest else last
-
-
-def _natural(key: str) -> tuple[str, str]:
-    """What ids sort by, so that P1-2 comes before P1-10: a number counts by its length, then by its digits."""
-    return re.sub(r"0*([0-9]+)", lambda number: f"{len(number[1]):04}{number[1]}", key), key

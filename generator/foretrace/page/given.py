@@ -19,7 +19,6 @@ from foretrace.page.models import (
     File,
     Link,
     Notice,
-    Picture,
     ReportPage,
     Shown,
     Table,
@@ -119,7 +118,7 @@ def _trace(report: Report, kept: Kept, look: Look) -> TracePage:
         bound=facts.bound.limiter,
         bound_evidence=facts.bound.evidence,
         notices=tuple(_doubts(facts)),
-        timeline=_timeline(look, here, address),
+        timeline=variant.picture(look.timeline, here, title=here, stem=addresses.beside(address, "timeline")),
         file=File(
             what=f"{name(report, kept)}, as published",
             to=addresses.kept(report.id, kept.name),
@@ -171,18 +170,6 @@ def _part(value: float, whole: float, typical: float | None) -> Cell:
     """A time, and its share of the window."""
     cell = cells.amount(value, "us", typical=typical)
     return msgspec.structs.replace(cell, detail=units.quantity(value / whole, "share"))
-
-
-def _timeline(look: Look, here: str, address: str) -> Picture | None:
-    if not look.timeline.lanes:
-        return None
-    return Picture(
-        stem=addresses.beside(address, "timeline"),
-        title=here,
-        alt=f"Timeline of {here}: CPU calls, launches and GPU work of the recorded steps",
-        caption="",  # the image says it
-        drawing=look.timeline,
-    )
 
 
 def _doubts(facts: Facts) -> Iterator[Notice]:

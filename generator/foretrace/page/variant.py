@@ -168,7 +168,7 @@ def build(
         bound=known.bound.limiter if known else "",
         bound_evidence=known.bound.evidence if known else "",
         notices=notices(outcome, facts),
-        timeline=_timeline(slug, name, here, timeline),
+        timeline=picture(timeline, here, title=name, stem=addresses.picture(slug, f"{name}-timeline")),
         device=_device(outcome, here) if outcome else None,
         files=files(run, slug, outcome),
         trace=addresses.recorded(run.id, slug, outcome.trace.name) if outcome and outcome.trace else "",
@@ -253,12 +253,13 @@ def files(run: Run, slug: str, outcome: Outcome | None) -> tuple[page.File, ...]
     return tuple(found)
 
 
-def _timeline(slug: str, name: str, here: str, timeline: Timeline | None) -> page.Picture | None:
+def picture(timeline: Timeline | None, here: str, *, title: str, stem: str) -> page.Picture | None:
+    """The timeline of what `here` names as an image, where there is anything to draw."""
     if timeline is None or not timeline.lanes:
         return None
     return page.Picture(
-        stem=addresses.picture(slug, f"{name}-timeline"),
-        title=name,
+        stem=stem,
+        title=title,
         alt=f"Timeline of {here}: CPU calls, launches and GPU work of the recorded steps",
         caption="",  # the image says it
         drawing=timeline,

@@ -43,7 +43,7 @@ def quantities(found: Investigation) -> bytes:
                 it = facts.quantities[key]
                 numbers = (it.median, it.low, it.high, it.minimum, it.maximum, it.mean)
                 rows.append((cell(name), key, QUANTITIES[key].unit, *map(repr, numbers), str(it.count)))
-    return _csv(_HEAD, rows)
+    return sheet(_HEAD, rows)
 
 
 def known(found: Facts) -> bytes:
@@ -81,7 +81,7 @@ def table(rows: Sequence[ClaimRow]) -> bytes:
     """The rows as CSV; `explained` is yes, no, or empty."""
     words = {True: "yes", False: "no", None: ""}
     said = (msgspec.structs.asdict(row) | {"explained": words[row.explained]} for row in rows)
-    return _csv(ClaimRow.__struct_fields__, (tuple(cell(text) for text in row.values()) for row in said))
+    return sheet(ClaimRow.__struct_fields__, (tuple(cell(text) for text in row.values()) for row in said))
 
 
 def listed(rows: Sequence[ClaimRow]) -> bytes:
@@ -89,9 +89,10 @@ def listed(rows: Sequence[ClaimRow]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(rows), indent=1) + b"\n"
 
 
-def _csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+def sheet(head: Iterable[str], rows: Iterable[Iterable[str]]) -> bytes:
+    """A CSV file of texts that are fit for it, see `inspection.cell`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(head)
     writer.writerows(rows)
-    return text.getvalue().encode()
+    return text.getvalue().encode(errors="replace")

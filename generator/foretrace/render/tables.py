@@ -6,8 +6,6 @@ for: in µs, bytes, shares of 1 or plain counts.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ import msgspec
 
 from foretrace.analysis.inspection import cell
 from foretrace.page.models import Cell, Table
+from foretrace.render.data import sheet
 
 _LONGEST = 60  # characters of a file's name
 
@@ -84,11 +83,7 @@ def _text(each: Cell) -> str | None:
 
 
 def _csv(rows: Sequence[Record]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(cell(head) for head in (rows[0] if rows else ()))
-    writer.writerows([_plain(value) for value in row.values()] for row in rows)
-    return text.getvalue().encode(errors="replace")
+    return sheet(map(cell, rows[0] if rows else ()), (map(_plain, row.values()) for row in rows))
 
 
 def _plain(value: str | float | None) -> str:
