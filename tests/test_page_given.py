@@ -208,6 +208,14 @@ def test_a_window_without_steps_is_said_first(tmp_path: Path) -> None:
     assert "The trace marks none: the whole window stands for one." in [notice.text for notice in trace.notices]
 
 
+def test_why_nothing_limits_a_step_is_a_sentence_and_said_once(tmp_path: Path) -> None:
+    (trace,) = only(report(tmp_path, [step(1, at=0, us=90), op("aten::mm", at=1, us=50)])).traces
+
+    assert trace.bound == "undecided"
+    assert trace.bound_evidence == "Neither CUDA calls nor GPU activity were recorded."
+    assert trace.bound_evidence not in [notice.text for notice in trace.notices]
+
+
 def test_no_table_prints_a_zero_for_what_was_not_recorded(tmp_path: Path) -> None:
     missing = [step(1, at=0, us=50), launch(at=1, correlation=1), launch(at=9, correlation=2)]
     (trace,) = only(report(tmp_path, missing)).traces

@@ -116,7 +116,7 @@ def _trace(report: Report, kept: Kept, look: Look) -> TracePage:
         report=Link(report.title, addresses.report(report.id)),
         device=", ".join(look.devices) or ("unnamed GPU" if look.facts.kernels or look.others else "no GPU recorded"),
         bound=facts.bound.limiter,
-        bound_evidence=facts.bound.evidence,
+        bound_evidence=_sentence(facts.bound.evidence),
         notices=tuple(_doubts(facts)),
         timeline=variant.picture(look.timeline, here, title=here, stem=addresses.beside(address, "timeline")),
         file=File(
@@ -173,10 +173,17 @@ def _part(value: float, whole: float, typical: float | None) -> Cell:
 
 
 def _doubts(facts: Facts) -> Iterator[Notice]:
-    """What a reader must know before the figures: each check for which more than a minor figure is withheld."""
+    """What a reader must know before the figures: each check for which more than a minor figure is withheld.
+
+    What is said of the step's limit is not said twice.
+    """
     for check in facts.checks:
-        if not check.passed and set(check.withholds) - MINOR:
-            yield Notice(kind="warning", title=check.name, text=f"{check.found[:1].upper()}{check.found[1:]}.")
+        if not check.passed and set(check.withholds) - MINOR and check.found != facts.bound.evidence:
+            yield Notice(kind="warning", title=check.name, text=_sentence(check.found))
+
+
+def _sentence(said: str) -> str:
+    return f"{said[:1].upper()}{said[1:]}."
 
 
 def _notices(report: Report) -> Iterator[Notice]:
