@@ -54,7 +54,7 @@ def names(host: str) -> list[str]:
         "{% raw %}",
         "{# a comment",
         "{{ config.__class__ }}",
-        "--8<-- '/etc/passwd'",
+        "--8<-- '/proc/version'",
         "[TOC]",
         "\\<b\\> \\| \\`",
         "&lt;script&gt;&#x3C;script&#x3E;&amp;lt;b&amp;gt;&NewLine;&colon;",
