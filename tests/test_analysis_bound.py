@@ -35,6 +35,22 @@ def test_between_idle_and_busy_nothing_is_claimed():
     assert bound(busy=13, step_us=20, work=COMPUTE)[0] == "undecided"
 
 
+def test_a_cpu_that_dispatches_all_the_time_sets_the_pace_of_a_gpu_that_is_half_busy():
+    def of(dispatch_us, busy=13):
+        return known(
+            step(1, at=0, us=100),
+            launch(at=1, us=1, correlation=1),
+            kernel("gemm", at=10, us=busy, correlation=1),
+            samples={"step_us": [20] * 3, "dispatch_us": dispatch_us},
+            work=COMPUTE,
+        ).bound
+
+    assert of([19.5] * 3).limiter == "overhead"
+    assert "GPU busy 65.0 % of the 20.0 µs step, and the CPU dispatches for 97.5 % of it" in of([19.5] * 3).evidence
+    assert of([18, 19.5, 19.5]).limiter == "undecided"
+    assert of([19.5] * 3, busy=18).limiter == "compute"
+
+
 @pytest.mark.parametrize("busy", [9, 17])  # of 20 µs: below a half, and above four fifths, at the median
 def test_a_share_whose_spread_reaches_over_a_border_decides_nothing(busy):
     facts = known(

@@ -74,6 +74,12 @@ QUANTITIES: Mapping[str, Definition] = {
         "GPU busy time of a step over its step time without the profiler, taken round by round; over 100 % reads as "
         "fully busy.",
     ),
+    "dispatch_share": Definition(
+        "share",
+        "CPU dispatch share",
+        "CPU dispatch time of a step over its step time, both without the profiler, taken round by round: near 100 % "
+        "the GPU is done as soon as the last call has returned, so that it is the CPU which sets the pace.",
+    ),
     "top_kernel_us": Definition(
         "us",
         "Top kernel",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from foretrace.trace import Trace
 
-LOOP = ("step_us", "dispatch_us", "latency_us", "event_us", "busy_share", "profiler_factor")
+LOOP = ("step_us", "dispatch_us", "dispatch_share", "latency_us", "event_us", "busy_share", "profiler_factor")
 """The quantities that need the program, run without the profiler."""
 WORK = ("tflops", "gbps")
 """The quantities that need what a step has to do, which nobody declared."""

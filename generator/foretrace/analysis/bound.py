@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 IDLE_BELOW = 0.5  # of the step: the GPU waits more than it works
 BUSY_FROM = 0.8  # of the step: the GPU sets the pace
+DISPATCHING_FROM = 0.95  # of the step: the CPU is still handing over when the GPU is all but done
 MOST = 0.5  # what explains a time has to make up at least this share of it
 BEYOND = 1.2  # times the busy time: a floor this high is none, as when the data stays in the cache
 NEEDED = ("step_us", "gpu_busy_us", "busy_share")
@@ -60,8 +61,11 @@ def bound(
         return Bound(limiter="undecided", evidence=f"the {missing} is not known")
     step, busy, share = (summaries[name] for name in NEEDED)
     how_busy = f"GPU busy {_percent(share.median)} of the {quantity(step.median, 'us')} step"
+    dispatching = summaries.get("dispatch_share")
     if share.high < IDLE_BELOW:
         return _idle(how_busy, summaries, calls)
+    if share.low < BUSY_FROM and dispatching is not None and dispatching.low >= DISPATCHING_FROM:
+        return _idle(f"{how_busy}, and the CPU dispatches for {_percent(dispatching.median)} of it", summaries, calls)
     if share.low < BUSY_FROM:
         of = f" ({interval(share.low, share.high, 'share')})" if share.low < share.high else ""
         return Bound(limiter="undecided", evidence=f"{how_busy}{of}: neither idle nor busy enough to say who waits")
@@ -144,7 +148,8 @@ def _working(how_busy: str, busy_us: float, floors: Sequence[Floor]) -> Bound:
         return Bound(limiter=highest.limiter, evidence=f"{how_busy}; {highest.words}")
     said = " and ".join(floor.words for floor in floors)
     return Bound(
-        limiter="undecided", evidence=f"{how_busy}; {said}: neither explains most of {quantity(busy_us, 'us')}"
+        limiter="undecided",
+        evidence=f"{how_busy}; {said}: neither explains most of the {quantity(busy_us, 'us')} of GPU work",
     )
 
 

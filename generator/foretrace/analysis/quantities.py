@@ -143,6 +143,8 @@ def _ratios(samples: Samples) -> dict[str, Summary]:
     found = {}
     if "gpu_busy_us" in samples and _is_positive(samples, "step_us"):
         found["busy_share"] = stats.ratio_across(samples["gpu_busy_us"], samples["step_us"])
+    if "dispatch_us" in samples and _is_positive(samples, "step_us"):
+        found["dispatch_share"] = stats.ratio_across(samples["dispatch_us"], samples["step_us"])
     if "profiled_step_us" in samples and _is_positive(samples, "dispatch_us"):
         found["profiler_factor"] = stats.ratio_across(samples["profiled_step_us"], samples["dispatch_us"])
     return found

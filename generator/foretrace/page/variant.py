@@ -30,7 +30,7 @@ OPERATORS = 40
 """The most operators that the table of what each launches shows."""
 
 GROUPS = {
-    "Without the profiler": ("step_us", "dispatch_us", "latency_us", "event_us", "peak_memory_bytes"),
+    "Without the profiler": ("step_us", "dispatch_us", "dispatch_share", "latency_us", "event_us", "peak_memory_bytes"),
     "GPU work of a step": (
         *(
             "gpu_busy_us",
