@@ -10,9 +10,10 @@ import pytest
 import studies
 from click.testing import CliRunner
 
-from foretrace import cli, page, terminal
+from foretrace import cli, page, site, terminal
 from foretrace.cli import main
 from foretrace.errors import GateFailed
+from foretrace.project import Project
 
 DECLARATION = """
 from foretrace import Scenario, grid
@@ -120,3 +121,24 @@ def test_a_gate_is_held_by_what_the_site_shows_and_not_by_an_older_run_of_the_sc
     with pytest.raises(GateFailed, match="8192-compile failed"):
         cli._hold(page.newest((old,)), ("failed", "refuted"))
     cli._hold(page.newest((old, new)), ("failed", "refuted"))
+
+
+def test_a_gate_can_ask_for_a_reason_instead_of_a_verdict(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    study = studies.study()
+    bare, told = (Project(tmp_path / name) for name in ("bare", "told"))
+    for project in (bare, told):
+        (project.scenarios / "matmul_add").mkdir(parents=True)
+    whys = "".join(f'{{% call why("{key}") %}}It did.{{% endcall %}}' for key in ("3", "4", "P1-13"))
+    page_source = f'{{% extends "scenario.md.j2" %}}{{% block why %}}{whys}{{% endblock %}}'
+    (told.scenarios / "matmul_add" / "page.md.j2").write_text(page_source)
+
+    assert site.unexplained(bare, study) == (
+        "matmul_add, prediction 3",
+        "matmul_add, prediction 4",
+        "matmul_add, claim P1-13",
+    )
+    assert site.unexplained(told, study) == ()
+
+
+def test_a_gate_without_an_expectation_is_refused(project: Path, tmp_path: Path) -> None:
+    refusal(project, 2, "report", "trace.json", "--gate", "refuted")

@@ -11,7 +11,18 @@ import studies
 
 from foretrace import page
 from foretrace.facts import QUANTITIES, Facts, Link
-from foretrace.page import addresses, comparison, definitions, layers, questions, readings, runs, statements, sweep
+from foretrace.page import (
+    addresses,
+    comparison,
+    definitions,
+    front,
+    layers,
+    questions,
+    readings,
+    runs,
+    statements,
+    sweep,
+)
 from foretrace.page.models import ScenarioPage, Table, VariantPage
 from foretrace.page.variant import GROUPS, notices
 from foretrace.prediction import Finding, Unmeasured, Verdict
@@ -494,3 +505,15 @@ def test_what_a_cpu_measured_and_cannot_decide_asks_for_a_reason_and_what_it_can
         1
     ]
     assert [each.untold for each in published] == ["cannot be told without a GPU"]
+
+
+def test_without_a_gpu_no_zero_is_compared_and_the_scoreboard_counts_what_was_not_told() -> None:
+    pages = build(on_cpu())
+    for compared in pages.scenarios[0].comparisons:
+        assert "Launched a step" not in [column.title for column in compared.table.columns]
+    shown = pages.scenarios[0]
+    untold = tuple(msgspec.structs.replace(said, untold="cannot be told without a GPU") for said in shown.predictions)
+    assert front._untold([shown]) == ""
+    assert front._untold([msgspec.structs.replace(shown, predictions=untold)]).startswith(
+        f"{len(untold)} more could not be told"
+    )

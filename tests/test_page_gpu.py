@@ -340,3 +340,19 @@ def test_a_sentence_about_many_pairs_names_a_few() -> None:
 
     assert said.endswith("0.500× (compile-3) and 3 more.")
     assert said.startswith("Step time lower on 7 of 7 pairs: 0.500× (compile-0), ")
+
+
+def test_a_pair_without_a_row_is_counted_below_the_table() -> None:
+    ours, theirs = facts_builder.facts(gpu_busy_us=[90.0]), facts_builder.facts(gpu_busy_us=[50.0])
+    pairs = [pair(ours, theirs), ("small", ours, "small-compile", theirs)]
+    works = {
+        "eager": Work(flops=1.0, bytes=300e6),
+        "compile": Work(flops=1.0, bytes=100e6),
+        "small": Work(flops=1.0, bytes=300.0),
+        "small-compile": Work(flops=1.0, bytes=100.0),
+    }
+    found = savings.table(pairs, works, CEILINGS, slug="mlp", title="compile")
+
+    assert found is not None
+    assert len(found.rows) == 1
+    assert found.left_out.startswith("1 of 2 pairs have no row")

@@ -49,7 +49,8 @@ _PROJECT = click.option(
     help="The project's folder; the one you are in, or above you, by default.",
 )
 _KEPT = ("slugs", "device", "quick", "name", "rounds", "keep_paths")  # by a run that is resumed
-_GATES = ("failed", "refuted", "undecided")
+_JUDGED = ("refuted", "undecided")
+_GATES = ("failed", *_JUDGED, "unexplained")
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -176,7 +177,7 @@ def serve(address: str, folder: Path) -> None:
 @click.option("--guess", is_flag=True, help="Ask for your guess before the trace is opened.")
 @click.option("--keep-paths", is_flag=True, help="Leave host, user and folder names in what is published.")
 @click.option(
-    "--gate", multiple=True, type=click.Choice(_GATES[1:]), help="Exit with 1 where a prediction in FILE is this."
+    "--gate", multiple=True, type=click.Choice(_JUDGED), help="Exit with 1 where a prediction in FILE is this."
 )
 @_PROJECT
 def report(
@@ -191,6 +192,8 @@ def report(
     from foretrace.analysis.inspection import visible
 
     here = project.find(folder)
+    if gate and not (expect or guess):
+        raise WrongUsage("there is nothing that a gate could hold", where="--gate", remedy="say it with --expect")
     predictions = expectations.read(expect) if expect else ()
     for path in traces:
         for other in intake.files(path)[1]:
@@ -354,6 +357,9 @@ def _build(
         for address in pages or ["index"]:
             click.echo(built / f"{address}.html")
     _hold(shown, gate, reports)
+    if "unexplained" in gate and (open_ones := published.unexplained(here, *studies)):
+        said = f"{len(open_ones)} came out otherwise and nobody has explained it: {'; '.join(open_ones)}"
+        raise GateFailed(said, where="gate", remedy="write the why into the scenario's page.md.j2")
 
 
 def _hold(shown: Mapping[str, Study], gate: tuple[str, ...], reports: Sequence[Examination] = ()) -> None:

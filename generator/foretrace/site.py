@@ -29,6 +29,7 @@ from foretrace.facts import Timeline
 from foretrace.files import write_atomically
 from foretrace.project import Project
 from foretrace.render import Prose, render
+from foretrace.render import unexplained as _unexplained
 from foretrace.study import Study
 
 _SHOWN = 20  # problems in one message
@@ -48,6 +49,12 @@ def build(project: Project, *studies: Study, examined: Sequence[Examination] = (
     if problems:
         raise GateFailed(_listed(problems), where=str(folder), remedy="mend the pages")
     return folder
+
+
+def unexplained(project: Project, *studies: Study) -> tuple[str, ...]:
+    """Statements of the site that came out otherwise and that nobody has explained, in words."""
+    pages = page.build(*studies)
+    return _unexplained(pages, prose=_prose(project, page.newest(studies)))
 
 
 def write(project: Project, *studies: Study, examined: Sequence[Examination] = ()) -> list[Path]:

@@ -138,7 +138,7 @@ def smallest(values: Iterable[float]) -> float | None:
 
 def activities(facts: Facts | Unmeasured) -> str:
     """What each recorded step launched, in words: `2 kernels`; several ways of it where the steps differ."""
-    if isinstance(facts, Unmeasured) or not facts.steps:
+    if isinstance(facts, Unmeasured) or not facts.steps or "activities" in facts.withheld:
         return ""
     return " / ".join(dict.fromkeys(str(step.activities) for step in facts.steps))
 

@@ -244,8 +244,10 @@ def _ratio(theirs: Facts, ours: Facts, quantity: str) -> Cell:
 
 def _turned(ours: str, theirs: str) -> Cell:
     if not ours and not theirs:
-        return cells.missing("the trace has no GPU work")
-    return Cell(text=f"{ours} in both") if ours == theirs else Cell(text=f"{ours} → {theirs}")
+        return cells.missing("no GPU work is known")
+    if ours == theirs:
+        return Cell(text=f"{ours} in both")
+    return Cell(text=f"{ours or 'not known'} → {theirs or 'not known'}")
 
 
 def _gemm(ours: Facts, theirs: Facts) -> Cell:

@@ -52,6 +52,7 @@ def build(pages: Sequence[ScenarioPage], published: ClaimsPage, *, reports: Tabl
             score("Our predictions", [said.state for page in pages for said in page.predictions]),
             published.score,
         ),
+        untold=_untold(pages),
         mismatches=tuple(
             Mismatch(slug=page.slug, scenario=page.title, to=page.address, statement=said)
             for page in pages
@@ -62,6 +63,13 @@ def build(pages: Sequence[ScenarioPage], published: ClaimsPage, *, reports: Tabl
         failures=_failures(pages),
         reports=reports,
     )
+
+
+def _untold(pages: Sequence[ScenarioPage]) -> str:
+    number = sum(bool(said.untold) for page in pages for said in page.statements)
+    if not number:
+        return ""
+    return f"{number} more could not be told: for want of a GPU, or because the run left out what they speak of."
 
 
 def _scenarios(pages: Sequence[ScenarioPage]) -> Table:

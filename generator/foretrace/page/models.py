@@ -434,6 +434,7 @@ class FrontPage(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[RunCard, ...]
     scores: tuple[Score, ...]
     mismatches: tuple[Mismatch, ...]
+    untold: str  # how many statements these runs could not have told, in words; "" where none
     scenarios: Table
     failures: tuple[tuple[Link, Notice], ...]
     reports: Table | None = None  # on traces that came along

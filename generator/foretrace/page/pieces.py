@@ -19,7 +19,7 @@ _PIECE = (
     Column(
         title="Rate",
         meaning="Declared operations over the duration; below it, where arithmetic is what takes longest, the share of "
-        "the ceiling that this run measured for the type.",
+        "the ceiling that this run measured for the type: its best large product, which another shape can pass.",
         numeric=True,
     ),
     Column(

@@ -110,7 +110,7 @@ def _fewer_kernels(pairs: Sequence[Pair]) -> Answer:
     return Answer(
         question="Did the number of GPU kernels shrink?",
         short=_short(directions, lower="yes", higher="no, it grew", alike="no, it stayed"),
-        said=_grouped(said) or ("The trace of one side has no GPU work.",),
+        said=_grouped(said) or ("GPU work is not known on both sides of any pair.",),
     )
 
 

@@ -45,6 +45,9 @@ LEAST_US = 1.0
 """Bytes that should save less time than this at the measured bandwidth save nothing that could be told."""
 
 
+LEFT_OUT = "their arithmetic takes longer than their traffic, or their bytes hardly differ."
+
+
 def table(
     pairs: Sequence[Pair], works: Mapping[str, Work], ceilings: Ceilings, *, slug: str, title: str
 ) -> Table | None:
@@ -57,7 +60,10 @@ def table(
         for pair in pairs
         if pair[0] in works and pair[2] in works and _tells(works[pair[0]], works[pair[2]], ceilings)
     )
-    return Table(caption=f"Memory traffic, {title}", columns=SAVINGS, rows=rows).trimmed() if rows else None
+    declared = sum(pair[0] in works and pair[2] in works for pair in pairs)
+    left_out = f"{declared - len(rows)} of {declared} pairs have no row: {LEFT_OUT}" if declared > len(rows) else ""
+    caption = f"Memory traffic, {title}"
+    return Table(caption=caption, columns=SAVINGS, rows=rows, left_out=left_out).trimmed() if rows else None
 
 
 def _tells(before: Work, after: Work, ceilings: Ceilings) -> bool:

@@ -27,7 +27,7 @@ from foretrace.render.escape import escape, heading, joined, printed
 from foretrace.render.prose import Prose, Voice, check, told
 from foretrace.render.tables import Shelf
 
-__all__ = ["Prose", "markdown", "render"]
+__all__ = ["Prose", "markdown", "render", "unexplained"]
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 _BASE = "scenario.md.j2"
@@ -65,6 +65,17 @@ def markdown(pages: Pages, *, prose: Mapping[str, Prose]) -> dict[str, str]:
     """The text of every page, by its address: `render` without images and data."""
     texts, _ = _written(_environment(prose), pages, prose)
     return texts
+
+
+def unexplained(pages: Pages, *, prose: Mapping[str, Prose]) -> tuple[str, ...]:
+    """What came out otherwise and has no reason from its author: scenario and statement, in words."""
+    _, whys = _written(_environment(prose), pages, prose)
+    return tuple(
+        f"{page.slug}, {said.kind} {said.key}"
+        for page in pages.scenarios
+        for said in page.statements
+        if said.mismatch and said.key not in whys[page.slug]
+    )
 
 
 def _written(environment: jinja2.Environment, pages: Pages, prose: Mapping[str, Prose]) -> tuple[dict[str, str], Whys]:
