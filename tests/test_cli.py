@@ -142,3 +142,17 @@ def test_a_gate_can_ask_for_a_reason_instead_of_a_verdict(monkeypatch: pytest.Mo
 
 def test_a_gate_without_an_expectation_is_refused(project: Path, tmp_path: Path) -> None:
     refusal(project, 2, "report", "trace.json", "--gate", "refuted")
+
+
+def test_a_number_too_long_to_be_one_is_no_expectation(project: Path, tmp_path: Path) -> None:
+    expected = tmp_path / "long.toml"
+    expected.write_text(f'[[expect]]\nkind = "count"\nactivity = "kernel"\nnumber = {"9" * 5000}\n')
+    assert "is not TOML" in refusal(project, 2, "report", "trace.json", "--expect", str(expected))
+
+
+def test_whether_a_file_can_be_read_is_not_for_the_command_line_to_say() -> None:
+    """Click would call it wrong usage: exit code 2 for a file that cannot be read."""
+    for command in (cli.inspect, cli.report):
+        paths = [each.type for each in command.params if type(each.type).__name__ == "Path" and each.name != "folder"]
+        assert paths
+        assert not any(path.readable for path in paths)

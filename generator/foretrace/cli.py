@@ -168,11 +168,14 @@ def serve(address: str, folder: Path) -> None:
 
 
 @main.command()
-@click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=click.Path(path_type=Path))
+@click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=click.Path(path_type=Path, readable=False))
 @click.option("--title", default="", help="The page's title; the file's name by default.")
 @click.option("--name", default="", help="The report's name, part of the page's address; made from the file's name.")
 @click.option(
-    "--expect", type=click.Path(path_type=Path), metavar="FILE", help="What you expect, in TOML; judged on the page."
+    "--expect",
+    type=click.Path(path_type=Path, readable=False),
+    metavar="FILE",
+    help="What you expect, in TOML; judged on the page.",
 )
 @click.option("--guess", is_flag=True, help="Ask for your guess before the trace is opened.")
 @click.option("--keep-paths", is_flag=True, help="Leave host, user and folder names in what is published.")
@@ -210,7 +213,7 @@ def report(
 
 
 @main.command()
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument("trace", type=click.Path(path_type=Path, readable=False))
 @click.option(
     "--format", "form", type=click.Choice(["table", "json", "csv"]), help="How to print it.  [default: table]"
 )

@@ -56,7 +56,7 @@ def read(path: Path) -> tuple[Kind, ...]:
     """
     try:
         document = tomllib.loads(path.read_bytes().decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, or a number too long to be one
         raise WrongUsage(f"is not TOML: {error}", where=str(path), remedy="mend it") from error
     except OSError as error:
         raise UnreadableInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from error
