@@ -10,6 +10,7 @@ import builders
 from builders import annotation, kernel, launch, op, step
 
 from foretrace import intake, page
+from foretrace.page import given
 from foretrace.page.models import ReportPage, Table
 from foretrace.prediction import Counted, Within
 from foretrace.render import markdown
@@ -259,3 +260,9 @@ def test_a_report_takes_no_name_that_a_site_builder_reads_otherwise(tmp_path: Pa
         "reports/traces/index-page/rank-0.md",
         "reports/traces/index-page/rank-1.md",
     ]
+
+
+def test_every_report_is_listed_however_many_there_are(tmp_path: Path) -> None:
+    listed = given.listed([only(report(tmp_path, steps()))] * 201)
+    assert listed is not None
+    assert len(listed.shown) == 201

@@ -134,9 +134,7 @@ class _Html(HTMLParser):
     anchors: set[str] = field(default_factory=set)
     css: list[str] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)  # text as in the file, character references unread
-    code: int = 0  # how many <code> are open
     pre: int = 0  # how many <pre> are open: there a page may quote a template
-    said: list[str] = field(default_factory=list)  # running text outside <code>
     _inside: str = ""
 
     def __post_init__(self) -> None:
@@ -147,7 +145,6 @@ class _Html(HTMLParser):
         values = {key: value or "" for key, value in attrs}
         self.anchors |= {values[key] for key in ("id", "name") if values.get(key)}
         self._inside = tag if tag in {"script", "style"} else self._inside
-        self.code += tag == "code"
         self.pre += tag == "pre"
         if "style" in values:
             self.css.append(values["style"])
@@ -163,9 +160,8 @@ class _Html(HTMLParser):
         self.fetched += [part.split()[0] for part in values.get("srcset", "").split(",") if part.split()]
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave a script, a style or a code element."""
+        """Leave a script, a style or preformatted text."""
         self._inside = "" if tag == self._inside else self._inside
-        self.code -= tag == "code"
         self.pre -= tag == "pre"
 
     def handle_data(self, data: str) -> None:
@@ -174,7 +170,6 @@ class _Html(HTMLParser):
             self.css.append(data)
         elif not self._inside and not self.pre:
             self.raw.append(data)
-            self.said += [] if self.code else [data]
 
 
 def _read(path: Path) -> _Html:
@@ -189,8 +184,6 @@ def _marks(name: str, html: _Html) -> Iterator[str]:
     for mark in ("{{", "{%", "{#"):
         if any(mark in text for text in html.raw):
             yield f"{name} shows the template mark {mark}"
-    if any(re.search(r"\bUndefined\b", text) for text in html.said):
-        yield f"{name} says Undefined"
 
 
 def _outside(name: str, html: _Html) -> Iterator[str]:

@@ -95,7 +95,7 @@ def listed(pages: Sequence[ReportPage]) -> Table | None:
         )
         for page in pages
     )
-    return Table(caption="Reports on traces", columns=REPORTS, rows=rows, most=variant.ROWS) if rows else None
+    return Table(caption="Reports on traces", columns=REPORTS, rows=rows) if rows else None
 
 
 def _fared(page: ReportPage) -> Cell:
