@@ -332,6 +332,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     bound: Bound
     notes: tuple[str, ...] = ()  # what the reader noticed
 
+    def part(self, name: str) -> Piece | None:
+        """The piece of every step that is this declared part; None where it could not be told."""
+        return next((piece for piece in self.sequence if piece.part == name), None)
+
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
     """One box of the timeline."""

@@ -21,7 +21,6 @@ from foretrace.analysis.usage import Usage, usage
 from foretrace.analysis.variant import recorded
 from foretrace.analysis.window import observe, observe_whole
 from foretrace.facts import Bound, Facts, Kernel, Params, Timeline
-from foretrace.stats import exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,9 +73,7 @@ def of_trace(trace: Trace, *, params: Params | None = None) -> Look:
         calls=made,
         chain=links[:MOST_LINKS],
         sequence=sequence([window], None),
-        shares={}
-        if "kernel_us" in withheld
-        else {family: exact(share) for family, (share,) in quantities.shares(window).items()},
+        shares={} if "kernel_us" in withheld else quantities.shares([window]),
         opaque=op,
         checks=checks,
         bound=_limit(withheld) or bound(trusted, rows),

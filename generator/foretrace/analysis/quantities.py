@@ -87,14 +87,21 @@ def opaque(window: Window) -> str:
     return min(names[name] for name in np.flatnonzero(spent == spent.max()).tolist())
 
 
-def shares(window: Window) -> dict[str, tuple[float, ...]]:
-    """The share of each family, of copies and of memsets, of all GPU time that the recorded steps launched."""
-    whole = window.duration_us(window.work)
-    found: dict[str, float] = {}
-    for work in window.work.tolist() if whole else ():
+def shares(windows: Sequence[Window]) -> dict[str, Summary]:
+    """The share of each family, of copies and of memsets, of all GPU time of the recorded steps; a sample a round."""
+    found = by_round([_shares(window) for window in windows])
+    return {family: stats.across(each) for family, each in found.items()}
+
+
+def _shares(window: Window) -> dict[str, tuple[float, ...]]:
+    rows = window.rows_of(window.work)
+    dur_ns = window.trace.dur_ns[rows]
+    spent: dict[str, int] = {}
+    for place, work in enumerate(window.work.tolist()):
         family = _family(window, work)
-        found[family] = found.get(family, 0.0) + window.duration_us(np.array([work])) / whole
-    return {family: (share,) for family, share in found.items()}
+        spent[family] = spent.get(family, 0) + int(dur_ns[place])
+    whole = sum(spent.values())
+    return {family: (each / whole,) for family, each in spent.items()} if whole else {}
 
 
 def by_round(traces: Sequence[Mapping[str, tuple[float, ...]]]) -> Samples:

@@ -14,7 +14,6 @@ from foretrace.analysis.sequence import sequence
 from foretrace.analysis.steps import OUTSIDE
 from foretrace.analysis.window import observe
 from foretrace.facts import Activities, Bound, Facts, Step
-from foretrace.stats import across
 from foretrace.trace import Kind
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ def facts(
     rows = kernels(window, groups[0], environment.gpu)
     op = quantities.opaque(window)
     rounds = [quantities.traced(*each, op=op) for each in zip(windows, steps, groups, strict=True)]
-    shares = quantities.by_round([quantities.shares(each) for each in windows])
     samples = quantities.measured(outcome) | quantities.by_round(rounds)
     samples |= quantities.per_work(samples, outcome)
     found = quantities.summaries(samples, peak_memory_bytes=outcome.peak_memory_bytes)
@@ -65,7 +63,7 @@ def facts(
         calls=made,
         chain=chain(window),
         sequence=sequence(windows, outcome.variant.work),
-        shares={} if "kernel_us" in withheld else {family: across(each) for family, each in shares.items()},
+        shares={} if "kernel_us" in withheld else quantities.shares(windows),
         opaque=op,
         checks=checks,
         bound=_withhold(limit, withheld),

@@ -10,7 +10,7 @@ from foretrace.facts import QUANTITIES, Facts, Params
 from foretrace.page import addresses, cells, fusion, layers, questions, savings
 from foretrace.page.models import Cell, Changes, Column, Comparison, Picture, Table
 from foretrace.page.questions import Pair
-from foretrace.prediction import Unmeasured, change
+from foretrace.prediction import Unmeasured, change, worded
 from foretrace.record import Ceilings
 from foretrace.scenario import Work
 from foretrace.stats import Summary
@@ -260,8 +260,3 @@ def _gemm(ours: Facts, theirs: Facts) -> Cell:
 def _rest(pairs: Sequence[Pair], baseline: Params) -> list[Params]:
     """The parameters that the two of each pair share."""
     return [{key: value for key, value in theirs.params.items() if key not in baseline} for *_, theirs in pairs]
-
-
-def worded(params: Params) -> str:
-    """Parameters in words: `mode eager`."""
-    return ", ".join(f"{key} {value}" for key, value in params.items())

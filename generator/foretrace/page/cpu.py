@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from foretrace import units
 from foretrace.facts import Call, Facts
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, Table
@@ -110,7 +109,6 @@ def _spent(call: Call) -> tuple[Cell, ...]:
     steps = len(call.per_step)
     if not steps:
         return (cells.missing("no step was recorded"),) * 4
-    kernels = call.kernels / steps
-    launched = Cell(text=units.number(kernels) if kernels % 1 else f"{kernels:,.0f}", order=f"{kernels:.9g}")
+    launched = cells.amount(call.kernels / steps, "count")
     gpu = cells.amount(call.gpu_us / steps, "us") if call.gpu_us else Cell(text="none", order="0")
     return (cells.amount(call.total_us / steps, "us"), cells.amount(call.self_us / steps, "us"), launched, gpu)

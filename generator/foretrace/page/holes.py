@@ -77,7 +77,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True):
         if measure not in _PART:
             raise WrongUsage("no such measure of a part", where=measure, remedy=f"one of {', '.join(_PART)}")
         facts = self._facts(variant, need="activities")
-        found = next((piece for piece in facts.sequence if piece.part == part), None) if facts else None
+        found = facts.part(part) if facts else None
         value: object = getattr(found, measure, None)
         if isinstance(value, Summary):
             return units.quantity(value.median, _PART[measure])

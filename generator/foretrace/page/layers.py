@@ -69,7 +69,7 @@ def _rows(facts: Facts) -> Iterable[tuple[Cell, ...]]:
         width = cells.measured(facts, "profiled_step_us")
         yield Cell(text="CPU: the whole step"), width, Cell(text=""), Cell(text="under the profiler")
     if (calls := _calls_us(facts)) is not None:
-        count = _pieces(_calls(facts))
+        count = cells.amount(_calls(facts), "count")
         yield (
             Cell(text="CUDA calls"),
             cells.amount(calls, "us"),
@@ -80,7 +80,7 @@ def _rows(facts: Facts) -> Iterable[tuple[Cell, ...]]:
         yield (
             Cell(text=f"GPU: {family}"),
             cells.amount(time_us, "us"),
-            _pieces(pieces),
+            cells.amount(pieces, "count"),
             Cell(text=f"durations in the {first}trace, mean of the recorded steps"),
         )
 
@@ -103,10 +103,6 @@ def _calls_us(facts: Facts) -> float | None:
 
 def _launching(kind: str) -> bool:
     return kind in {"runtime", "driver"}
-
-
-def _pieces(count: float) -> Cell:
-    return Cell(text=units.number(count) if count % 1 else f"{count:,.0f}", order=f"{count:.9g}")
 
 
 def _turned(ours: float | None, theirs: float | None) -> Cell:

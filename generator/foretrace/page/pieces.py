@@ -8,7 +8,9 @@ from foretrace import units
 from foretrace.facts import Facts, Piece
 from foretrace.page import addresses, cells
 from foretrace.page.models import Cell, Column, Reading, Table
+from foretrace.page.rates import by_arithmetic
 from foretrace.record import Ceilings
+from foretrace.scenario import Work
 from foretrace.stats import Summary
 
 _PIECE = (
@@ -92,7 +94,7 @@ def _measured(piece: Piece, ceilings: Ceilings, *, typical: float | None) -> tup
     undeclared = cells.missing("no declared part")
     dense = piece.flops / piece.bytes if piece.flops and piece.bytes else None
     rate, speed = ceilings.tflops.get(piece.dtype), ceilings.copy_gbps
-    computing = bool(dense and rate and speed and dense >= rate * 1e3 / speed)
+    computing = by_arithmetic(Work(flops=piece.flops or 0, bytes=piece.bytes or 0, dtype=piece.dtype), ceilings)
     return (
         cells.spread_out(piece.duration, "us", typical=typical),
         _rate(piece.tflops, "tflops", rate if computing else None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from foretrace.analysis.bound import floors
 from foretrace.facts import Facts
 from foretrace.page import addresses
 from foretrace.page.models import Picture, Rates
@@ -54,8 +55,8 @@ def pictures(
 
 def by_arithmetic(work: Work, ceilings: Ceilings) -> bool:
     """Whether a step's arithmetic takes longer than its memory traffic, each at its ceiling; so too if unknown."""
-    rate, speed = ceilings.tflops.get(work.dtype), ceilings.copy_gbps
-    return not rate or not speed or work.flops / rate / 1e6 >= work.bytes / speed / 1e3
+    arithmetic, traffic = floors(work, ceilings)
+    return not arithmetic.us < traffic.us
 
 
 def _known(facts: Facts, quantity: str) -> bool:

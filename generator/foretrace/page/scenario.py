@@ -23,7 +23,7 @@ from foretrace.page.models import (
     Table,
     VariantPage,
 )
-from foretrace.prediction import Unmeasured, fits
+from foretrace.prediction import Unmeasured, fits, worded
 from foretrace.record import Run
 from foretrace.scenario import Scenario
 from foretrace.study import Investigation, limits
@@ -113,7 +113,7 @@ def build(
             chosen=sweep.chosen(swept, slug=slug, title=title),
             choices=sweep.choices(swept, slug=slug),
             key_variants=_key_variants(sealed.scenario, pages),
-            baseline=comparison.worded(sealed.scenario.baseline),
+            baseline=worded(sealed.scenario.baseline),
             comparisons=comparison.comparisons(
                 found.facts, sealed.scenario.baseline, slug=slug, works=works, ceilings=run.ceilings
             ),

@@ -26,6 +26,7 @@ from foretrace.prediction.basis import (
     per_step,
     said,
     select,
+    worded,
 )
 from foretrace.prediction.counts import CUDA_CALL, Appears, CallKind, CallsCounted, Counted, Launches, PrecededBy
 from foretrace.prediction.kernels import Decoded, Distinct, Geometry, Kernels, PartKernels, PartWithin, Share
@@ -37,4 +38,5 @@ __all__ = [
     "Expectation", "Finding", "Frequency", "Geometry", "Kernels", "Kind", "Launches", "LimitedBy", "Measured",
     "Ordered", "PartKernels", "PartWithin", "PrecededBy", "RatioWithin", "Share", "State", "Unmeasured", "Verdict",
     "Where", "Within", "change", "each", "fits", "judge", "per_step", "said", "seal", "select",
+    "worded",
 ]  # fmt: skip

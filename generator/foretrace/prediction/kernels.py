@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from foretrace import units
-from foretrace.facts import Facts, Kernel, Piece, Scalar
+from foretrace.facts import Facts, Kernel, Scalar
 from foretrace.prediction.basis import (
     Expectation,
     Finding,
@@ -192,7 +192,7 @@ class PartKernels(Expectation, frozen=True, kw_only=True, tag="part_kernels"):
         return f"{self.relation} kernel for {self.parts[0]} and {self.parts[1]}"
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
-        one, other = (_part(facts, name) for name in self.parts)
+        one, other = map(facts.part, self.parts)
         if one is None or other is None:
             return "undecided", _no_part(self.parts[0] if one is None else self.parts[1])
         same = one.name == other.name
@@ -218,17 +218,13 @@ class PartWithin(Expectation, frozen=True, kw_only=True, tag="part"):
         return ("activities", "kernel_us")
 
     def look(self, facts: Facts) -> tuple[State, str]:  # noqa: D102
-        piece = _part(facts, self.part)
+        piece = facts.part(self.part)
         if piece is None:
             return "undecided", _no_part(self.part)
         found = getattr(piece, self.measure)
         if found is None:
             return "undecided", f"nothing was declared for {self.part} of which it could be a rate"
         return inside(found, self.low, self.high), said(found, _MEASURES[self.measure])
-
-
-def _part(facts: Facts, name: str) -> Piece | None:
-    return next((piece for piece in facts.sequence if piece.part == name), None)
 
 
 def _no_part(name: str) -> str:
