@@ -266,3 +266,18 @@ def test_every_report_is_listed_however_many_there_are(tmp_path: Path) -> None:
     listed = given.listed([only(report(tmp_path, steps()))] * 201)
     assert listed is not None
     assert len(listed.shown) == 201
+
+
+def test_work_without_a_usable_duration_has_no_time_in_any_table(tmp_path: Path) -> None:
+    lost = kernel("k", at=20, us=5, correlation=1) | {"dur": None}
+    events = [step(1, at=0, us=50), op("aten::mm", at=1, us=9), launch(at=2, us=2, correlation=1), lost]
+    (trace,) = only(report(tmp_path, events)).traces
+
+    for table, titles in (
+        (trace.kernels, ("Duration", "Share")),
+        (trace.steps, ("Kernel time", "GPU busy")),
+        (trace.operators, ("GPU time a step",)),
+        (trace.calls, ("GPU time a step",)),
+    ):
+        for title in titles:
+            assert {text for text, _ in column(table, title)} == {"withheld"}, title

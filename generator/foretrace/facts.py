@@ -332,6 +332,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     bound: Bound
     notes: tuple[str, ...] = ()  # what the reader noticed
 
+    @property
+    def untimed(self) -> str:
+        """Why no time of GPU work can be trusted; "" where they can."""
+        return self.withheld.get("kernel_us", "")
+
     def part(self, name: str) -> Piece | None:
         """The piece of every step that is this declared part; None where it could not be told."""
         return next((piece for piece in self.sequence if piece.part == name), None)

@@ -79,6 +79,11 @@ def amount(value: float | None, unit: str, *, typical: float | None = None) -> C
     return Cell(text=units.quantity(value, unit, typical=typical), order=_order(value))
 
 
+def unless(withheld: str, cell: Cell) -> Cell:
+    """A cell, or, where there is a reason to withhold it, that."""
+    return missing(withheld, text="withheld") if withheld else cell
+
+
 def count(value: int | None) -> Cell:
     """A whole number."""
     return amount(value, "count")

@@ -5,7 +5,7 @@ And operator by operator: how often a step runs it, what it costs the CPU, and w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from foretrace.facts import Call, Facts
 from foretrace.page import addresses, cells
@@ -61,13 +61,15 @@ def table(found: Mapping[str, Facts], *, slug: str, title: str) -> Table | None:
     return Table(caption=f"The CPU's side of {title}", columns=CPU, rows=rows).trimmed()
 
 
-def calls(found: Sequence[Call], here: str, *, most: int) -> Table:
+def calls(facts: Facts, here: str, *, most: int) -> Table:
     """All operators, labels and CUDA calls, those with most CPU time first; per step, as everything on a page."""
-    on_gpu = any(call.kernels or call.gpu_us for call in found)
+    on_gpu = any(call.kernels or call.gpu_us for call in facts.calls)
     columns = CALL if on_gpu else CALL[:-2]
     rows = tuple(
-        (cells.code(call.name), Cell(text=KINDS[call.kind]), *_counted(call), *_spent(call))[: len(columns)]
-        for call in found
+        (cells.code(call.name), Cell(text=KINDS[call.kind]), *_counted(call), *_spent(call, facts.untimed))[
+            : len(columns)
+        ]
+        for call in facts.calls
     )
     return Table(caption=f"Operators and calls of {here}", columns=columns, rows=rows, most=most, tall=True).trimmed()
 
@@ -82,7 +84,7 @@ def operators(facts: Facts, here: str, *, most: int) -> Table | None:
     return Table(
         caption=f"Operators of {here}, and what each launches",
         columns=OPERATORS,
-        rows=tuple((cells.code(call.name), _counted(call)[0], *_spent(call)) for call in rows),
+        rows=tuple((cells.code(call.name), _counted(call)[0], *_spent(call, facts.untimed)) for call in rows),
         most=most,
         tall=True,
     )
@@ -104,11 +106,12 @@ def _counted(call: Call) -> tuple[Cell, Cell]:
     return cells.each(call.per_step), cells.count(call.outside)
 
 
-def _spent(call: Call) -> tuple[Cell, ...]:
+def _spent(call: Call, untimed: str) -> tuple[Cell, ...]:
     """CPU time, self CPU time, kernels and GPU time of a mean step; a call that starts nothing says so."""
     steps = len(call.per_step)
     if not steps:
         return (cells.missing("no step was recorded"),) * 4
     launched = cells.amount(call.kernels / steps, "count")
-    gpu = cells.amount(call.gpu_us / steps, "us") if call.gpu_us else Cell(text="none", order="0")
+    time = cells.amount(call.gpu_us / steps, "us") if call.gpu_us else Cell(text="none", order="0")
+    gpu = cells.unless(untimed, time)
     return (cells.amount(call.total_us / steps, "us"), cells.amount(call.self_us / steps, "us"), launched, gpu)

@@ -139,7 +139,9 @@ def _shown(look: Look, here: str, *, address: str) -> Shown:
         shown,
         names=names,
         usage=_usage(look.usage, here) if look.usage else None,
-        others=variant.kernels(look.others, names, caption, address=address) if look.others else None,
+        others=variant.kernels(look.others, names, caption, address=address, untimed=look.facts.untimed)
+        if look.others
+        else None,
     )
 
 

@@ -194,7 +194,9 @@ def shown(known: Facts, here: str, *, address: str, ceilings: Ceilings) -> page.
         layers=layers.table(known, here),
         quantities=_quantities(known, here),
         withheld=_withheld(known),
-        kernels=kernels(known.kernels, names, f"GPU work of {here}", address=address) if known.kernels else None,
+        kernels=kernels(known.kernels, names, f"GPU work of {here}", address=address, untimed=known.untimed)
+        if known.kernels
+        else None,
         names=names,
         more_names=_more_names(known.kernels, read),
         sequence=pieces.sequence(known, here, names, address=address, ceilings=ceilings),
@@ -202,7 +204,7 @@ def shown(known: Facts, here: str, *, address: str, ceilings: Ceilings) -> page.
         steps=_steps(known, here) if known.steps else None,
         outside="" if cells.launched_nothing(known.outside) else str(known.outside),
         chain=_chain(known.chain, here) if known.chain else None,
-        calls=cpu.calls(known.calls, here, most=ROWS) if known.calls else None,
+        calls=cpu.calls(known, here, most=ROWS) if known.calls else None,
         checks=_checks(known, here) if known.checks else None,
         notes=known.notes,
     )
@@ -316,7 +318,9 @@ def _more_names(rows: Sequence[Kernel], read: Sequence[Kernel]) -> str:
     return f"{len(more):,} more names are in the table's files; `foretrace decode` reads them." if more else ""
 
 
-def kernels(rows: Sequence[Kernel], names: Sequence[page.Reading], caption: str, *, address: str) -> Table:
+def kernels(
+    rows: Sequence[Kernel], names: Sequence[page.Reading], caption: str, *, address: str, untimed: str
+) -> Table:
     """A table of GPU work.
 
     Args:
@@ -324,19 +328,23 @@ def kernels(rows: Sequence[Kernel], names: Sequence[page.Reading], caption: str,
         names: the readings that the page shows, which rows link to.
         caption: what the table shows.
         address: of the page.
+        untimed: why its times cannot be trusted; "" where they can.
     """
     typical = cells.smallest(row.duration.median for row in rows)
     anchors = {found.name: f"{address}#{found.anchor}" for found in names}
     found = tuple(
         _kernel(
-            row, Cell(text=cells.short(row.label), exact=row.name, kind="code", to=anchors.get(row.name, "")), typical
+            row,
+            Cell(text=cells.short(row.label), exact=row.name, kind="code", to=anchors.get(row.name, "")),
+            typical,
+            untimed,
         )
         for row in rows
     )
     return Table(caption=caption, columns=KERNEL, rows=found, most=ROWS).trimmed()
 
 
-def _kernel(row: Kernel, name: Cell, typical: float | None) -> tuple[Cell, ...]:
+def _kernel(row: Kernel, name: Cell, typical: float | None, untimed: str) -> tuple[Cell, ...]:
     grid = "" if row.grid is None else " × ".join(f"{size:,}" for size in row.grid)
     block = "" if row.block is None else " × ".join(f"{size:,}" for size in row.block)
     moved = row.moved_bytes is not None and row.activity != "kernel"
@@ -351,8 +359,8 @@ def _kernel(row: Kernel, name: Cell, typical: float | None) -> tuple[Cell, ...]:
             detail=units.quantity(row.moved_bytes, "bytes") if moved and row.moved_bytes is not None else "",
         ),
         cells.each(row.per_step),
-        cells.spread_out(row.duration, "us", typical=typical),
-        cells.amount(row.share, "share"),
+        cells.unless(untimed, cells.spread_out(row.duration, "us", typical=typical)),
+        cells.unless(untimed, cells.amount(row.share, "share")),
         shape,
         cells.amount(row.registers, "registers"),
         cells.amount(row.shared_bytes, "bytes"),
@@ -372,7 +380,11 @@ def _steps(facts: Facts, here: str) -> Table:
             cells.amount(step.width_us, "us", typical=typical),
             cells.amount(step.entry_gap_us, "us", typical=typical),
             *(
-                (Cell(text=str(step.activities)), cells.amount(step.kernel_us, "us"), cells.amount(step.busy_us, "us"))
+                (
+                    Cell(text=str(step.activities)),
+                    cells.unless(facts.untimed, cells.amount(step.kernel_us, "us")),
+                    cells.unless(facts.untimed, cells.amount(step.busy_us, "us")),
+                )
                 if on_gpu
                 else ()
             ),
