@@ -214,3 +214,41 @@ def test_a_dossier_that_was_changed_is_not_read(tmp_path: Path, change: str) -> 
 
     with pytest.raises(UnreadableInput):
         examination.examine(dossier.load(folder))
+
+
+def test_no_rank_of_a_folder_is_passed_over_in_silence(tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    (job / "rank2.json").mkdir(parents=True)
+    (job / "rank0.json").write_bytes(builders.data(builders.step(1, at=0, us=9)))
+    (job / "rank1.json").symlink_to("gone")
+    os.mkfifo(job / "rank3.json")
+
+    traces, others = intake.files(job)
+    assert [path.name for path in traces] == ["rank0.json", "rank1.json"]
+    assert [path.name for path in others] == ["rank2.json", "rank3.json"]
+    with pytest.raises(UnreadableInput, match=r"rank1\.json"):
+        intake.add(tmp_path / "traces", [job], intake.Wish(), workspace=tmp_path)
+
+
+def test_what_can_be_read_only_once_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    pipe = tmp_path / "trace.json"
+    os.mkfifo(pipe)
+    with pytest.raises(UnreadableInput, match="is no regular file, and a report reads a trace more than once"):
+        intake.add(tmp_path / "traces", [pipe], intake.Wish(), workspace=tmp_path)
+
+
+def test_a_report_that_may_not_be_looked_into_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "report.json").touch()
+    (tmp_path / ".staged").mkdir()
+    assert dossier.every(tmp_path) == [tmp_path / "kept"]
+    assert dossier.every(tmp_path / "nowhere") == []
+
+    def forbidden(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", lambda path: path == tmp_path or forbidden(path))
+    with pytest.raises(PermissionError):
+        dossier.every(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
+import numpy as np
 import pytest
 from builders import annotation, data, document, event, gpu, kernel, launch, memcpy, memset, op, step, trace
 from hypothesis import given
@@ -184,3 +185,8 @@ def test_document_order_of_members_does_not_matter() -> None:
     turned = json.dumps(dict(reversed(made.items()))).encode()
     read = kineto.parse(turned, where="t")
     assert (len(read), read.metadata["traceName"]) == (1, "a]b\\c")
+
+
+def test_an_occupancy_too_large_to_be_one_is_not_known_and_says_nothing_on_the_way() -> None:
+    read = trace(kernel(at=0, us=1, **{"est. achieved occupancy %": 1e308}))
+    assert np.isnan(read.gpu.occupancy_percent).all()

@@ -21,7 +21,7 @@ import recorded
 import studies
 
 from foretrace import site
-from foretrace.errors import GateFailed, WrongUsage
+from foretrace.errors import GateFailed, UnreadableInput, WrongUsage
 from foretrace.project import Project
 from foretrace.study import Study
 
@@ -120,6 +120,17 @@ def test_a_changed_declaration_is_pointed_out_on_the_page(fresh: tuple[Project, 
     site.write(project, found)
 
     assert "sealed" in (project.reports / "matmul-add.md").read_text().partition("Your guess first")[0]
+
+
+@pytest.mark.parametrize("broken", ["site_name: x\n : [\n", "site_name: x\ntheme: there_is_no_such_theme\n"])
+def test_a_site_that_mkdocs_cannot_build_at_all_is_no_matter_of_strictness(
+    fresh: tuple[Project, Study], broken: str
+) -> None:
+    project, _ = fresh
+    (project.root / "mkdocs.yml").write_text(broken)
+
+    with pytest.raises(UnreadableInput, match="mkdocs could not build the site"):
+        site.build_html(project)
 
 
 def test_a_dead_link_in_an_authored_page_fails_the_build(fresh: tuple[Project, Study]) -> None:

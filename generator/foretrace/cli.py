@@ -200,7 +200,7 @@ def report(
     predictions = expectations.read(expect) if expect else ()
     for path in traces:
         for other in intake.files(path)[1]:
-            click.echo(f"Warning: {visible(str(other))}: passed over, its name is no trace's", err=True)
+            click.echo(f"Warning: {visible(str(other))}: passed over, it is no file of a trace", err=True)
     wish = intake.Wish(
         command=shlex.join(["foretrace", *sys.argv[1:]]),
         predictions=predictions,

@@ -142,8 +142,9 @@ def load(folder: Path) -> Dossier:
 
 
 def every(traces: Path) -> list[Path]:
-    """The folder of each report, by name."""
-    return sorted(path.parent for path in traces.glob("[!.]*/report.json"))
+    """The folder of each report, by name; `OSError` for one that may not be looked into: it is not passed over."""
+    inside = traces.iterdir() if traces.exists() else ()
+    return sorted(path for path in inside if not path.name.startswith(".") and (path / "report.json").exists())
 
 
 def slug(text: str) -> str:

@@ -87,8 +87,10 @@ def files(given: Path) -> tuple[list[Path], list[Path]]:
     """The traces that a path means, in natural order of their names, and the other files of a folder."""
     if not given.is_dir():
         return [given], []
-    inside = sorted((path for path in given.iterdir() if path.is_file()), key=lambda path: natural(path.name))
-    traces = [path for path in inside if path.name.lower().endswith(ENDINGS) and not path.name.startswith(".")]
+    inside = sorted(
+        (path for path in given.iterdir() if not path.name.startswith(".")), key=lambda path: natural(path.name)
+    )
+    traces = [path for path in inside if path.name.lower().endswith(ENDINGS) and (path.is_file() or not path.exists())]
     if not traces:
         raise WrongUsage("holds no trace (.json or .json.gz)", where=str(given), remedy="name the folder of the ranks")
     return traces, [path for path in inside if path not in traces]
@@ -132,6 +134,9 @@ def _staged(staged: Path, given: Path, wish: Wish, workspace: Path, sealed_utc: 
 
 def _look(path: Path) -> _Found:
     """Read a trace whole, to refuse it before anything is written."""
+    if path.exists() and not path.is_file():
+        what = "is no regular file, and a report reads a trace more than once"
+        raise UnreadableInput(what, where=str(path), remedy="save it to a file first")
     trace = kineto.read(path)
     if not len(trace.rows(*(kind for kind in Row if kind not in (Row.OTHER, Row.PYTHON, Row.OVERHEAD)))):
         what = "holds no operator, label, launch or GPU activity"

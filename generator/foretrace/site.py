@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from foretrace import analysis, page
 from foretrace.album import FOLDER, Album
-from foretrace.errors import CannotMeasure, GateFailed
+from foretrace.errors import CannotMeasure, GateFailed, UnreadableInput
 from foretrace.examination import Examination
 from foretrace.facts import Timeline
 from foretrace.files import write_atomically
@@ -83,9 +83,13 @@ def write(project: Project, *studies: Study, examined: Sequence[Examination] = (
 
 
 def build_html(project: Project) -> Path:
-    """Let mkdocs build the site, strictly; its folder. `GateFailed` says what it complains about.
+    """Let mkdocs build the site, strictly; its folder.
 
     mkdocs must not be told to be quiet: it would not count its warnings then, and pass.
+
+    Raises:
+        GateFailed: it built the site and complains about pages.
+        UnreadableInput: it built nothing, such as where its configuration is no YAML, or the site cannot be written.
     """
     done = subprocess.run(
         [*_mkdocs(), "build", "--strict", "--clean", "--config-file", str(project.root / "mkdocs.yml")],
@@ -97,7 +101,11 @@ def build_html(project: Project) -> Path:
     )
     if done.returncode:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip() and not line.startswith("INFO")]
-        raise GateFailed(f"mkdocs refused to build: {_listed(said)}", where=str(project.root / "mkdocs.yml"))
+        where = str(project.root / "mkdocs.yml")
+        if "in strict mode" not in done.stdout:  # where it counts its warnings, once all pages are built
+            what = f"mkdocs could not build the site: {said[-1] if said else 'it says nothing'}"
+            raise UnreadableInput(what, where=where, remedy="mend what it names")
+        raise GateFailed(f"mkdocs refused to build: {_listed(said)}", where=where)
     return project.root / "site"
 
 

@@ -100,10 +100,11 @@ def _identifier(value: object) -> int:
 
 def floats(values: Sequence[object]) -> NDArray[np.float32]:
     """Numbers given as numbers or text, NaN where one is missing or is none."""
-    try:
-        column = np.array(values, dtype=np.float32)
-    except (TypeError, ValueError, OverflowError):
-        column = np.array([_float(value) for value in values], dtype=np.float32)
+    with np.errstate(over="ignore"):  # what is too large for the column is none
+        try:
+            column = np.array(values, dtype=np.float32)
+        except (TypeError, ValueError, OverflowError):
+            column = np.array([_float(value) for value in values], dtype=np.float32)
     column[~np.isfinite(column)] = np.nan
     return column
 
