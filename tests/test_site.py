@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from html import unescape
 from pathlib import Path
@@ -22,6 +23,7 @@ import studies
 
 from foretrace import site
 from foretrace.errors import GateFailed, UnreadableInput, WrongUsage
+from foretrace.files import alone
 from foretrace.project import Project
 from foretrace.study import Study
 
@@ -120,6 +122,18 @@ def test_a_changed_declaration_is_pointed_out_on_the_page(fresh: tuple[Project, 
     site.write(project, found)
 
     assert "sealed" in (project.reports / "matmul-add.md").read_text().partition("Your guess first")[0]
+
+
+def test_two_builds_at_once_take_turns(fresh: tuple[Project, Study]) -> None:
+    project, found = fresh
+    other = threading.Thread(target=site.build, args=(project, found))
+    with alone(project.docs):
+        other.start()
+        time.sleep(0.5)
+        assert other.is_alive()
+        assert not project.reports.exists()
+    other.join(120)
+    assert (project.root / "site" / "index.html").exists()
 
 
 @pytest.mark.parametrize("broken", ["site_name: x\n : [\n", "site_name: x\ntheme: there_is_no_such_theme\n"])

@@ -26,7 +26,7 @@ from foretrace.album import FOLDER, Album
 from foretrace.errors import CannotMeasure, GateFailed, UnreadableInput
 from foretrace.examination import Examination
 from foretrace.facts import Timeline
-from foretrace.files import write_atomically
+from foretrace.files import alone, write_atomically
 from foretrace.project import Project
 from foretrace.render import Prose, render
 from foretrace.render import unexplained as _unexplained
@@ -36,16 +36,17 @@ _SHOWN = 20  # problems in one message
 
 
 def build(project: Project, *studies: Study, examined: Sequence[Examination] = ()) -> Path:
-    """Write, build and check the whole site; its folder.
+    """Write, build and check the whole site, one process at a time; its folder.
 
     Raises:
         GateFailed: mkdocs refused the pages, or the built site has a problem.
         WrongUsage: an author's page template has a mistake.
     """
-    write(project, *studies, examined=examined)
-    folder = build_html(project)
-    _publish_only(folder / "runs", {study.run.id for study in page.newest(studies).values()})
-    problems = check(folder)
+    with alone(project.docs):
+        write(project, *studies, examined=examined)
+        folder = build_html(project)
+        _publish_only(folder / "runs", {study.run.id for study in page.newest(studies).values()})
+        problems = check(folder)
     if problems:
         raise GateFailed(_listed(problems), where=str(folder), remedy="mend the pages")
     return folder
