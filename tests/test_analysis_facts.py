@@ -423,7 +423,8 @@ def test_shares_are_those_of_every_round():
             step(1, at=0, us=100),
             launch(at=1, us=1, correlation=1),
             launch(at=3, us=1, correlation=2),
-            kernel(gemm, at=10, us=us, correlation=1),
+            kernel(gemm, at=10, us=us / 2, correlation=1),
+            kernel(gemm, at=10 + us / 2, us=us / 2, correlation=1),
             memcpy(at=90, us=10, correlation=2, bytes=8),
         ]
 

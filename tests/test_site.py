@@ -14,6 +14,7 @@ import threading
 import time
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -124,14 +125,20 @@ def test_a_changed_declaration_is_pointed_out_on_the_page(fresh: tuple[Project, 
     assert "sealed" in (project.reports / "matmul-add.md").read_text().partition("Your guess first")[0]
 
 
-def test_two_builds_at_once_take_turns(fresh: tuple[Project, Study]) -> None:
+def test_two_builds_at_once_take_turns(fresh: tuple[Project, Study], monkeypatch: pytest.MonkeyPatch) -> None:
     project, found = fresh
+    began, write = threading.Event(), site.write
+
+    def told(*studies: Any, **more: Any) -> list[Path]:
+        began.set()
+        return write(*studies, **more)
+
+    monkeypatch.setattr(site, "write", told)
     other = threading.Thread(target=site.build, args=(project, found))
     with alone(project.docs):
         other.start()
-        time.sleep(0.5)
-        assert other.is_alive()
-        assert not project.reports.exists()
+        assert not began.wait(0.5)
+    assert began.wait(60)
     other.join(120)
     assert (project.root / "site" / "index.html").exists()
 
